@@ -3,6 +3,7 @@ package blackbox_test
 import (
 	"fmt"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -130,6 +131,29 @@ func wantLink(t *testing.T, a apptest.Reply, key, address, query string, number 
 	}
 }
 
+// An instance of the version before does not say whose document it stores. It is shown once a
+// job has said so.
+func TestDocumentOfTheVersionBefore(t *testing.T) {
+	t.Parallel()
+	if os.Getenv("TENANTRY_TEST_SPREAD") != "" {
+		t.Skip("no other version runs on a database that was spread")
+	}
+	startIssuing(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("ada@example.com", true)
+		id := issueAll(s, o)[1]
+		path := o.Path("/invoices/") + id
+		apptest.Exec(t, s.DB(), `INSERT INTO invoice_documents (invoice_id, bytes, created_at) VALUES ($1, $2, $3) ON CONFLICT (invoice_id) DO NOTHING`,
+			id, []byte("%PDF-1.7 test"), s.Now())
+		s.Advance(2 * time.Minute)
+		apptest.Eventually(t, "the document", func() bool {
+			return s.Call("GET", path, o.Token, nil).Want(200).At("data.pdf_url") == path+"/pdf"
+		})
+		if file := s.Call("GET", path+"/pdf", o.Token, nil).Want(200); file.Text != "%PDF-1.7 test" {
+			t.Errorf("the document is %q", file.Text)
+		}
+	})
+}
+
 // Every key is there, also where there is nothing to say.
 func TestIssuedInvoiceWithLeast(t *testing.T) {
 	t.Parallel()
@@ -165,8 +189,8 @@ func TestIssuedInvoiceWithLeast(t *testing.T) {
 
 		// Without a document there is none to fetch; with one the invoice has its address.
 		s.Call("GET", path+"/pdf", o.Token, nil).WantRefused(404, "")
-		apptest.Exec(t, s.DB(), `INSERT INTO invoice_documents (invoice_id, bytes, created_at) VALUES ($1, $2, $3)`,
-			ids[1], []byte("%PDF-1.7 test"), s.Now())
+		apptest.Exec(t, s.DB(), `INSERT INTO invoice_documents (tenant_id, invoice_id, bytes, created_at) VALUES ($1, $2, $3, $4)`,
+			o.Tenant, ids[1], []byte("%PDF-1.7 test"), s.Now())
 		s.Call("GET", path, o.Token, nil).Want(200).WantAt("data.pdf_url", path+"/pdf")
 		file := s.Call("GET", path+"/pdf", o.Token, nil).Want(200)
 		for header, want := range map[string]string{
