@@ -41,6 +41,7 @@ type service struct {
 	*domains
 
 	api       *rest.API
+	outside   outside
 	sandboxed bool
 }
 
@@ -56,7 +57,7 @@ func newService(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logger
 	if err != nil {
 		return nil, err
 	}
-	svc := &service{platform: platform, domains: domains, sandboxed: out.sandboxed}
+	svc := &service{platform: platform, domains: domains, outside: out, sandboxed: out.sandboxed}
 	svc.registerBackground()
 	figures.Register(svc.metrics, figures.Sources{
 		DB: db, Jobs: svc.jobs, Inbox: svc.receiver, Hooks: svc.hooks, Reporter: svc.reporter, Log: log,

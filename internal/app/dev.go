@@ -58,7 +58,7 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: append(background, provider.Run)}
+	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: append(append(background, provider.Run), svc.besides(world.Clock(), s, log)...)}
 	return p.run(ctx, func(ctx context.Context) error {
 		if err := svc.seedDemo(ctx, own); err != nil {
 			return fmt.Errorf("demo data: %w", err)

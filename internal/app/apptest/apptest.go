@@ -154,6 +154,9 @@ func StartWith(t testing.TB, config settings.Settings) *Server {
 	ctx, cancel := context.WithCancel(t.Context())
 	read, write := io.Pipe()
 	s := newServer(t, config.DatabaseURL.Reveal(), config.Data)
+	if three(config) {
+		putInFront(t, &config)
+	}
 	done := make(chan error, 1)
 	go func() {
 		err := app.Dev(ctx, config, write, s.log)

@@ -116,14 +116,14 @@ var Tables = map[string]Class{
 // Widened are the unique keys that one machine holds by itself and several cannot. On Citus they
 // hold within a tenant. Each is here with what holds it across tenants.
 var Widened = map[string]string{
-	"checkouts_pkey":                        "the id is random (UUIDv7)",
+	"checkouts_pkey":                        "the id is a hash of what is bought, the tenant included",
 	"checkouts_psp_session_id_key":          "the provider gives the id, to the checkout that asked",
 	"former_psp_customers_pkey":             "a customer of the provider belongs to the tenant that had it made",
-	"invoice_documents_pkey":                "the id of an invoice is random (UUIDv7)",
-	"invoice_lines_id_key":                  "the id is random (UUIDv7)",
-	"invoice_lines_pkey":                    "the id of an invoice is random (UUIDv7)",
+	"invoice_documents_pkey":                "the id of an invoice follows from the provider's, which belongs to one tenant",
+	"invoice_lines_id_key":                  "the id follows from that of the invoice or of the provider's line",
+	"invoice_lines_pkey":                    "the id of an invoice follows from the provider's, which belongs to one tenant",
 	"invoices_number_key":                   "the row of the year in invoice_numbers is locked while a number is taken",
-	"invoices_pkey":                         "the id is random (UUIDv7)",
+	"invoices_pkey":                         "the id of an invoice follows from the provider's, which belongs to one tenant",
 	"invoices_psp_invoice_id_key":           "an invoice of the provider belongs to the tenant of its customer",
 	"invoices_year_sequence_key":            "the row of the year in invoice_numbers is locked while a number is taken",
 	"payment_entries_pkey":                  "the coordinator gives the numbers",
@@ -134,5 +134,5 @@ var Widened = map[string]string{
 	"subscriptions_pkey":                    "the id is random (UUIDv7)",
 	"subscriptions_psp_subscription_id_key": "a subscription of the provider belongs to the tenant of its customer",
 	"usage_alerts_pkey":                     "the id is random (UUIDv7)",
-	"usage_refusals_pkey":                   "the id is that of the event or report, which is random (UUIDv7)",
+	"usage_refusals_pkey":                   "the id is random (UUIDv7), or a hash of what is reported, the tenant included",
 }

@@ -36,7 +36,7 @@ func (s store) lockUnnoted(ctx context.Context, most int32) ([]subscription, err
 	}
 	var list []subscription
 	for _, of := range unnoted {
-		row, err := s.q(ctx).LockUnnoted(ctx, journalsql.LockUnnotedParams{TenantID: of.TenantID, ID: of.ID})
+		row, err := s.q(ctx).LockUnnoted(ctx, journalsql.LockUnnotedParams(of))
 		if errors.Is(err, sqldb.ErrNoRows) {
 			continue
 		}
