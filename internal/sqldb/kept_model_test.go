@@ -38,6 +38,9 @@ func modelOf(t *testing.T, db *sqldb.DB) model {
 				t.Fatal(err)
 			}
 		}
+		if err := rows.Err(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	list(`SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite%' AND name NOT LIKE 'goose%' ORDER BY name`,
 		func(scan func(...any) error) error {
@@ -183,10 +186,7 @@ func TestKeptIsWhatIsThere(t *testing.T) {
 						return on.Tx(ctx, func(context.Context) error { return errUndone })
 					})
 				default:
-					var rows interface{ Close() error }
-					if rows, err = on.Conn(t.Context()).QueryContext(t.Context(), texts[0]+" RETURNING *"); err == nil {
-						err = rows.Close()
-					}
+					_, err = read(t.Context(), on, texts[0]+" RETURNING *")
 				}
 				if err != nil {
 					failed++

@@ -340,9 +340,9 @@ func writeOnDemand(t *testing.T, url string) {
 	lines := bufio.NewScanner(os.Stdin)
 	for lines.Scan() {
 		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), lines.Text()); err != nil {
-			fmt.Println(err)
+			fmt.Fprintln(os.Stdout, err)
 			continue
 		}
-		fmt.Println("done")
+		fmt.Fprintln(os.Stdout, "done")
 	}
 }
