@@ -19,6 +19,7 @@ type usageRebuildCmd struct {
 
 	Tenant string `placeholder:"ID" help:"Only this tenant. Default: all."`
 	DryRun bool   `help:"Only list the differences; exit with 1 if there are any."`
+	Anew   bool   `help:"Begin with the first tenant. Default: go on where a run for all tenants was interrupted in the last 24 hours."`
 }
 
 // Run recalculates the usage counters.
@@ -27,7 +28,7 @@ func (c *usageRebuildCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return commands.RebuildUsage(ctx, s, commands.RebuildParams{Tenant: c.Tenant, DryRun: c.DryRun}, p.out)
+	return commands.RebuildUsage(ctx, s, commands.RebuildParams{Tenant: c.Tenant, DryRun: c.DryRun, Anew: c.Anew, Progress: p.err}, p.out)
 }
 
 type usageRefusedCmd struct {

@@ -19,14 +19,21 @@ import (
 type RebuildParams struct {
 	Tenant string // the id of one tenant; "" for all
 	DryRun bool   // only list the differences
+	Anew   bool   // begin with the first stream even where a run was interrupted
+	// Progress is where lines on the way are written.
+	Progress io.Writer
 }
+
+// progressEvery is how often there is a line about the progress.
+const progressEvery = 2 * time.Second
 
 // ErrCountersDiffer reports that a dry run found wrong counters.
 var ErrCountersDiffer = errors.New("counters differ from their events")
 
 // RebuildUsage recalculates every usage counter from its events, and lists and
 // corrects each difference. None is expected. It may run while the service does. A
-// dry run that finds differences returns ErrCountersDiffer.
+// dry run that finds differences returns ErrCountersDiffer. A run for all tenants that was
+// interrupted is gone on with by the next.
 func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out io.Writer) (err error) {
 	var tenantID *uuid.UUID
 	if p.Tenant != "" {
@@ -45,9 +52,23 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 	if p.DryRun {
 		outcome = "left as it is"
 	}
-	n, err := retention.NewRecounter(db, clock.System()).Recount(ctx, tenantID, !p.DryRun, func(c retention.WrongCounter) {
-		_, _ = fmt.Fprintf(out, "tenant %s, meter %s, %s: shown %s, counted %s: %s\n",
-			c.TenantID, c.MeterCode, periodText(c.Period), c.Stored, c.Counted, outcome)
+	told := clock.System().Now()
+	n, err := retention.NewRecounter(db, clock.System()).Recount(ctx, retention.Recount{
+		Tenant: tenantID, Fix: !p.DryRun, Anew: p.Anew,
+		Wrong: func(c retention.WrongCounter) {
+			_, _ = fmt.Fprintf(out, "tenant %s, meter %s, %s: shown %s, counted %s: %s\n",
+				c.TenantID, c.MeterCode, periodText(c.Period), c.Stored, c.Counted, outcome)
+		},
+		Resumed: func(found retention.Recounted, at time.Time) {
+			_, _ = fmt.Fprintf(p.Progress, "going on after %s, where a run was interrupted at %s\n",
+				Counted(found.Streams, "stream"), at.UTC().Format(time.RFC3339))
+		},
+		Progress: func(found retention.Recounted, streams int) {
+			if now := clock.System().Now(); now.Sub(told) >= progressEvery {
+				told = now
+				_, _ = fmt.Fprintf(p.Progress, "%d of %s, %s\n", found.Streams, Counted(streams, "stream"), Counted(found.Events, "event"))
+			}
+		},
 	})
 	if err != nil {
 		return err

@@ -90,6 +90,7 @@ var whole = map[string]string{
 	"journalsql.TakeUnfolded":                "entries that are not folded yet, of an index of those alone",
 	"journalsql.UnnotedSubscriptions":        "subscriptions that are not noted yet, of an index of those alone",
 	"metersql.DeleteCountersOfMeter":         "an admin changes how a meter counts",
+	"retentionsql.CountStreams":              "the command line says how far it is: counts in an index",
 	"reconcilesql.AnySeen":                   "reads one subscription",
 	"statssql.CountTenants":                  "an admin's home: counts in an index",
 	"statssql.LiveSubscriptions":             "an admin's home: counts in an index",

@@ -157,27 +157,11 @@ func (s *Sums) Recount(ctx context.Context, k usage.StreamKey, fix bool) (wrong 
 	if err != nil {
 		return nil, err
 	}
-	counted := map[int64]usage.Hour{}
-	err = s.store.walk(ctx, k, usage.Period{Start: from, End: state.summedBefore}, func(e usage.Happened) {
-		h := usage.HoursOf([]usage.Happened{e})[0]
-		if old, ok := counted[h.Hour]; ok {
-			h.Events, h.Units, h.Millionths = h.Events+old.Events, h.Units+old.Units, h.Millionths+old.Millionths
-			h.Highest = max(h.Highest, old.Highest)
-		}
-		counted[h.Hour] = h
-	})
-	if err != nil {
+	counted := newTally(k, state)
+	if err := s.store.walk(ctx, k, usage.Period{Start: from, End: state.summedBefore}, counted.add); err != nil {
 		return nil, err
 	}
-	for _, h := range stored {
-		if right := counted[h.Hour]; !same(h, right) {
-			wrong = append(wrong, Wrong{Stored: h, Counted: right})
-		}
-		delete(counted, h.Hour)
-	}
-	for _, h := range counted {
-		wrong = append(wrong, Wrong{Stored: usage.Hour{Stream: k, Hour: h.Hour}, Counted: h})
-	}
+	wrong = counted.wrong(stored)
 	if !fix {
 		return wrong, nil
 	}
@@ -192,12 +176,4 @@ func (s *Sums) Recount(ctx context.Context, k usage.StreamKey, fix bool) (wrong 
 		}
 	}
 	return wrong, nil
-}
-
-// Wrong is an hour that is not what its events come to.
-type Wrong struct{ Stored, Counted usage.Hour }
-
-func same(a, b usage.Hour) bool {
-	return a.Events == b.Events && a.Units == b.Units && a.Millionths == b.Millionths &&
-		a.Highest == b.Highest && a.Last == b.Last && a.LastAt.Equal(b.LastAt)
 }

@@ -1,6 +1,12 @@
 -- name: StreamState :one
 SELECT summed_before, pruned_before, pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2;
 
+-- What is summed and deleted of the streams from one to another.
+-- name: StatesBetween :many
+SELECT tenant_id, meter_id, summed_before, pruned_before FROM usage_streams
+WHERE (tenant_id, meter_id) >= (sqlc.arg(first_tenant)::uuid, sqlc.arg(first_meter)::uuid)
+    AND (tenant_id, meter_id) <= (sqlc.arg(last_tenant)::uuid, sqlc.arg(last_meter)::uuid);
+
 -- name: SetSummed :exec
 UPDATE usage_streams SET summed_before = $3 WHERE tenant_id = $1 AND meter_id = $2;
 

@@ -1,6 +1,11 @@
 package retention
 
-import "context"
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
 
 // What tests of the package need to know.
 type (
@@ -16,4 +21,11 @@ func (r *Pruner) Path(f ArchiveFile) string { return r.path(f) }
 
 func (r *Pruner) WriteArchive(ctx context.Context, f ArchiveFile) (int, error) {
 	return r.writeArchive(ctx, f)
+}
+
+// NewRecounterOf is a Recounter that surveys few streams together.
+func NewRecounterOf(db *sqldb.DB, c clock.Clock, streams int32) *Recounter {
+	r := NewRecounter(db, c)
+	r.atOnce = streams
+	return r
 }

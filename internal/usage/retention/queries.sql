@@ -53,7 +53,7 @@ UPDATE usage_archives SET state = $3, updated_at = $4 WHERE day = $1 AND part = 
 DELETE FROM usage_archives WHERE day = $1 AND part = $2;
 
 -- name: StreamsFrom :many
-SELECT tenant_id, meter_id FROM usage_streams
+SELECT * FROM usage_streams
 WHERE (tenant_id > sqlc.arg(tenant_id) OR tenant_id = sqlc.arg(tenant_id) AND meter_id > sqlc.arg(meter_id))
     AND (tenant_id = sqlc.narg(only_tenant)::uuid OR sqlc.narg(only_tenant)::uuid IS NULL)
 ORDER BY tenant_id, meter_id
@@ -61,6 +61,26 @@ LIMIT sqlc.arg(max_streams);
 
 -- name: CountersOfStream :many
 SELECT * FROM usage_counters WHERE tenant_id = $1 AND meter_id = $2 ORDER BY period_start, period_end;
+
+-- name: CountersBetween :many
+SELECT * FROM usage_counters
+WHERE tenant_id >= sqlc.arg(first_tenant)::uuid AND tenant_id <= sqlc.arg(last_tenant)::uuid;
+
+-- name: CountStreams :one
+SELECT count(*) FROM usage_streams WHERE tenant_id = sqlc.narg(only_tenant)::uuid OR sqlc.narg(only_tenant)::uuid IS NULL;
+
+-- name: RecountPlace :one
+SELECT * FROM usage_recounts WHERE id = 1;
+
+-- name: PutRecountPlace :exec
+INSERT INTO usage_recounts (id, after_tenant, after_meter, streams, counters, skipped, wrong, reached_at)
+VALUES (1, $1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (id) DO UPDATE
+SET after_tenant = excluded.after_tenant, after_meter = excluded.after_meter, streams = excluded.streams, counters = excluded.counters,
+    skipped = excluded.skipped, wrong = excluded.wrong, reached_at = excluded.reached_at;
+
+-- name: ForgetRecountPlace :exec
+DELETE FROM usage_recounts;
 
 -- name: DeleteEventsOfTenant :execrows
 DELETE FROM usage_events WHERE usage_events.tenant_id = $1 AND (meter_id, recorded_at, id) IN (

@@ -2,6 +2,7 @@ package retention
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -26,9 +27,35 @@ type WrongCounter struct {
 // Recounted says what a recount has looked at.
 type Recounted struct {
 	Streams  int // pairs of a tenant and a meter that it has recorded on
+	Events   int // not those before an interruption
 	Counters int
 	Skipped  int // counters some of whose events may have been deleted
 	Wrong    int // counters, and hours of series
+}
+
+func (r *Recounted) add(o Recounted) {
+	r.Streams += o.Streams
+	r.Events += o.Events
+	r.Counters += o.Counters
+	r.Skipped += o.Skipped
+	r.Wrong += o.Wrong
+}
+
+// Recount says what is recounted, and who is told.
+type Recount struct {
+	Tenant *uuid.UUID // nil for all
+	// Fix corrects what is wrong.
+	Fix bool
+	// Anew begins with the first stream even where a recount was interrupted.
+	Anew bool
+	// Wrong is called for each wrong counter, of which none is expected.
+	Wrong func(WrongCounter)
+	// Progress, which may be nil, is called again and again with what was found so far, and
+	// of how many streams.
+	Progress func(found Recounted, streams int)
+	// Resumed, which may be nil, is called where an interrupted recount is gone on with: what
+	// that had found, and when it was there.
+	Resumed func(found Recounted, at time.Time)
 }
 
 // Recounter compares counters with their events.
@@ -37,42 +64,98 @@ type Recounter struct {
 	records usage.Records
 	sums    *history.Sums
 	clock   clock.Clock
+	atOnce  int32 // how many streams are surveyed together
 }
 
 // NewRecounter makes a Recounter.
 func NewRecounter(db *sqldb.DB, c clock.Clock) *Recounter {
-	return &Recounter{store: store{db: db}, records: usage.NewRecords(db), sums: history.NewSums(db, c), clock: c}
+	return &Recounter{store: store{db: db}, records: usage.NewRecords(db), sums: history.NewSums(db, c), clock: c, atOnce: 200}
 }
 
-// Recount counts the events of every counter, those of one tenant unless tenantID is
-// nil. It calls report for each wrong counter, of which none is expected, and with fix
-// corrects it. It may run beside a service that records: where a stream's counters seem
-// wrong, it locks the stream, so that recording on it waits, and counts again. It skips
-// the counters of periods from which events may have been deleted, but for those of all
-// time, since streams keep the totals of their deleted events.
-func (r *Recounter) Recount(ctx context.Context, tenantID *uuid.UUID, fix bool, report func(WrongCounter)) (Recounted, error) {
-	var total Recounted
+// resumable is how long after an interruption a recount is gone on with.
+const resumable = 24 * time.Hour
+
+// Recount counts the events of every counter and of every hour of series, and with Fix
+// corrects those that are wrong. It may run beside a service that records: where a stream's
+// counters seem wrong, it locks the stream, so that recording on it waits, and counts again.
+// It skips the counters of periods from which events may have been deleted, but for those of
+// all time, since streams keep the totals of their deleted events.
+//
+// One that corrects all tenants goes on where the one before was interrupted, if that is not
+// long ago.
+func (r *Recounter) Recount(ctx context.Context, c Recount) (total Recounted, err error) {
+	streams, err := r.store.countStreams(ctx, c.Tenant)
+	if err != nil {
+		return total, err
+	}
+	kept := c.Tenant == nil && c.Fix
 	var after usage.StreamKey
-	for {
-		streams, err := r.store.streamsAfter(ctx, after, tenantID, 100)
-		if err != nil || len(streams) == 0 {
+	if kept && !c.Anew {
+		if after, total, err = r.resume(ctx, c); err != nil {
 			return total, err
 		}
-		for _, k := range streams {
-			one, err := r.recountStream(ctx, k, fix)
-			if err != nil {
+	}
+	for {
+		some, err := r.store.streamsAfter(ctx, after, c.Tenant, r.atOnce)
+		if err != nil {
+			return total, err
+		}
+		if len(some) == 0 {
+			break
+		}
+		found, err := r.recountStreams(ctx, some, c)
+		if err != nil {
+			return total, err
+		}
+		total.add(found)
+		after = some[len(some)-1].key
+		if kept {
+			if err := r.store.putRecountPlace(ctx, place{after: after, found: total, at: r.clock.Now()}); err != nil {
 				return total, err
 			}
-			for _, w := range one.wrong {
-				report(w)
-			}
-			total.Streams++
-			total.Counters += one.counters
-			total.Skipped += one.skipped
-			total.Wrong += len(one.wrong)
-			after = k
+		}
+		if c.Progress != nil {
+			c.Progress(total, streams)
 		}
 	}
+	if kept {
+		return total, r.store.forgetRecountPlace(ctx)
+	}
+	return total, nil
+}
+
+// resume returns where an interrupted recount is gone on with, and what it had found: the
+// place before all streams and nothing where there is none.
+func (r *Recounter) resume(ctx context.Context, c Recount) (usage.StreamKey, Recounted, error) {
+	p, err := r.store.recountPlace(ctx)
+	if errors.Is(err, errNoPlace) || err == nil && r.clock.Now().Sub(p.at) > resumable {
+		return usage.StreamKey{}, Recounted{}, nil
+	}
+	if err == nil && c.Resumed != nil {
+		c.Resumed(p.found, p.at)
+	}
+	return p.after, p.found, err
+}
+
+// recountStreams surveys streams, and looks closely at those that seem wrong.
+func (r *Recounter) recountStreams(ctx context.Context, streams []stream, c Recount) (Recounted, error) {
+	found, doubtful, err := r.survey(ctx, streams)
+	if err != nil {
+		return found, err
+	}
+	for _, k := range doubtful {
+		one, err := r.recountStream(ctx, k, c.Fix)
+		if err != nil {
+			return found, err
+		}
+		for _, w := range one.wrong {
+			c.Wrong(w)
+		}
+		found.Counters += one.counters
+		found.Skipped += one.skipped
+		found.Wrong += len(one.wrong)
+	}
+	return found, nil
 }
 
 // comparison is what comparing the counters of a stream found.
@@ -82,20 +165,17 @@ type comparison struct {
 	correct           []usage.Counter // what the wrong counters have to be
 }
 
+// recountStream compares the counters of a stream under its lock.
 func (r *Recounter) recountStream(ctx context.Context, k usage.StreamKey, fix bool) (comparison, error) {
-	// Without the lock, events and counters may be read at different times. Equal
-	// figures show that there is nothing to do, different ones show nothing.
-	found, err := r.compare(ctx, k)
-	if err != nil || len(found.wrong) == 0 {
-		return found, err
-	}
-	err = r.store.db.Tx(ctx, func(ctx context.Context) error {
+	var found comparison
+	err := r.store.db.Tx(ctx, func(ctx context.Context) error {
 		if _, err := r.records.MeterOf(ctx, k); err != nil { // recording locks the meter before the stream, too
 			return err
 		}
 		if err := r.records.LockStreams(ctx, []usage.StreamKey{k}); err != nil {
 			return err
 		}
+		var err error
 		if found, err = r.compare(ctx, k); err != nil || !fix {
 			return err
 		}

@@ -257,20 +257,20 @@ func TestRecount(t *testing.T) {
 		recount := func(fix bool) (retention.Recounted, []string) {
 			t.Helper()
 			var lines []string
-			n, err := retention.NewRecounter(db, w.Clock).Recount(t.Context(), &tenantID, fix, func(d retention.WrongCounter) {
+			n, err := retention.NewRecounter(db, w.Clock).Recount(t.Context(), retention.Recount{Tenant: &tenantID, Fix: fix, Wrong: func(d retention.WrongCounter) {
 				lines = append(lines, fmt.Sprint(d.MeterCode, " ", d.Stored, " ", d.Counted))
-			})
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			slices.Sort(lines)
 			return n, lines
 		}
-		if n, lines := recount(false); n != (retention.Recounted{Streams: 4, Counters: 7}) || lines != nil {
+		if n, lines := recount(false); n != (retention.Recounted{Streams: 4, Events: 12, Counters: 7}) || lines != nil {
 			t.Errorf("%+v %v", n, lines)
 		}
 		w.Prune(t, w.Retention(""))
-		if n, lines := recount(true); n != (retention.Recounted{Streams: 4, Counters: 7, Skipped: 3}) || lines != nil {
+		if n, lines := recount(true); n != (retention.Recounted{Streams: 4, Events: 8, Counters: 7, Skipped: 3}) || lines != nil {
 			t.Errorf("after deleting: %+v %v", n, lines)
 		}
 		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `UPDATE usage_counters SET units = units + 1`); err != nil {
@@ -288,6 +288,80 @@ func TestRecount(t *testing.T) {
 		}
 		if got := w.Detail(t, other, "sum").Current; got != usagetest.Total("6") {
 			t.Errorf("another tenant's counter was changed to %s", got)
+		}
+	})
+}
+
+// A recount of all tenants goes on where the one before was interrupted: what that was done
+// with is not counted again. One of one tenant, and one that corrects nothing, does not.
+func TestRecountGoesOn(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		w := usagetest.New(t, db, "2026-11-21 12:00")
+		w.Apply(t, usagetest.Meter("sum", usage.Sum, usage.Daily, usage.Hard), usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Hard))
+		for range 3 {
+			tenantID := w.NewTenant(t)
+			w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("sum", "1"), usagetest.Recording("disk", "2")}, true)
+		}
+		spoil := func() {
+			t.Helper()
+			if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `UPDATE usage_counters SET units = 7`); err != nil {
+				t.Fatal(err)
+			}
+		}
+		interrupted := func() {
+			t.Helper()
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			r := retention.NewRecounterOf(db, w.Clock, 2)
+			n, err := r.Recount(ctx, retention.Recount{Fix: true, Wrong: func(retention.WrongCounter) {}, Progress: func(n retention.Recounted, streams int) {
+				if streams != 6 || n.Streams > 4 {
+					t.Errorf("%d of %d streams", n.Streams, streams)
+				}
+				if n.Streams == 4 {
+					cancel()
+				}
+			}})
+			if !errors.Is(err, context.Canceled) || n.Wrong != 4 {
+				t.Fatalf("%+v %v", n, err)
+			}
+		}
+		rest := func(c retention.Recount) (n retention.Recounted, resumed, wrong int) {
+			t.Helper()
+			c.Resumed = func(n retention.Recounted, at time.Time) {
+				if resumed = n.Streams; !at.Equal(w.Clock.Now()) {
+					t.Errorf("interrupted at %v", at)
+				}
+			}
+			c.Wrong = func(retention.WrongCounter) { wrong++ }
+			n, err := retention.NewRecounterOf(db, w.Clock, 2).Recount(t.Context(), c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n, resumed, wrong
+		}
+		spoil()
+		interrupted()
+		spoil() // also those that were corrected, which are not looked at again
+		if n, resumed, wrong := rest(retention.Recount{}); n.Streams != 6 || resumed != 0 || wrong != 6 {
+			t.Errorf("a dry run: %+v, after %d, %d wrong", n, resumed, wrong)
+		}
+		if n, resumed, wrong := rest(retention.Recount{Fix: true}); n.Streams != 6 || n.Wrong != 6 || resumed != 4 || wrong != 2 {
+			t.Errorf("the rest: %+v, after %d, %d wrong", n, resumed, wrong)
+		}
+		if n, resumed, wrong := rest(retention.Recount{Fix: true}); n.Streams != 6 || resumed != 0 || wrong != 4 {
+			t.Errorf("once it was done: %+v, after %d, %d wrong", n, resumed, wrong)
+		}
+		spoil()
+		interrupted()
+		if n, resumed, wrong := rest(retention.Recount{Fix: true, Anew: true}); n.Streams != 6 || resumed != 0 || wrong != 2 {
+			t.Errorf("anew: %+v, after %d, %d wrong", n, resumed, wrong)
+		}
+		spoil()
+		interrupted()
+		w.Clock.Set(w.Clock.Now().Add(25 * time.Hour))
+		if n, resumed, wrong := rest(retention.Recount{Fix: true}); n.Streams != 6 || resumed != 0 || wrong != 2 {
+			t.Errorf("a day later: %+v, after %d, %d wrong", n, resumed, wrong)
 		}
 	})
 }
@@ -310,7 +384,7 @@ func TestRecountWhileRecording(t *testing.T) {
 			})
 		}
 		for range 10 {
-			n, err := retention.NewRecounter(db, w.Clock).Recount(t.Context(), nil, true, func(d retention.WrongCounter) { t.Errorf("differs: %+v", d) })
+			n, err := retention.NewRecounter(db, w.Clock).Recount(t.Context(), retention.Recount{Fix: true, Wrong: func(d retention.WrongCounter) { t.Errorf("differs: %+v", d) }})
 			if err != nil {
 				t.Errorf("%+v %v", n, err)
 			}

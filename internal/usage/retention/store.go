@@ -36,17 +36,23 @@ func (s store) streamsWithEvents(ctx context.Context, from usage.StreamKey, p us
 	return keys, sqldb.Wrap(err, "list streams with events")
 }
 
+// stream is a pair of a tenant and a meter that it has recorded on.
+type stream struct {
+	key     usage.StreamKey
+	deleted prunedTotals
+}
+
 // streamsAfter lists at most n streams after a place in their order, those of one
 // tenant unless it is nil.
-func (s store) streamsAfter(ctx context.Context, after usage.StreamKey, tenantID *uuid.UUID, n int32) ([]usage.StreamKey, error) {
+func (s store) streamsAfter(ctx context.Context, after usage.StreamKey, tenantID *uuid.UUID, n int32) ([]stream, error) {
 	rows, err := s.q(ctx).StreamsFrom(ctx, retentionsql.StreamsFromParams{
 		TenantID: after.TenantID, MeterID: after.MeterID, OnlyTenant: tenantID, MaxStreams: n,
 	})
-	keys := make([]usage.StreamKey, len(rows))
+	streams := make([]stream, len(rows))
 	for i, row := range rows {
-		keys[i] = usage.StreamKey(row)
+		streams[i] = stream{usage.StreamKey{TenantID: row.TenantID, MeterID: row.MeterID}, prunedTotalsOf(row)}
 	}
-	return keys, sqldb.Wrap(err, "list streams")
+	return streams, sqldb.Wrap(err, "list streams")
 }
 
 // oldestEvents lists at most n events of a stream and a time, the oldest first.
@@ -135,18 +141,22 @@ WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= $3 AND recorded_at <= 
 // was deleted, and where nothing was recorded.
 func (s store) prunedTotals(ctx context.Context, k usage.StreamKey) (prunedTotals, error) {
 	row, err := s.stream(ctx, k)
-	switch {
-	case errors.Is(err, errNoStream), err == nil && row.PrunedBefore == nil:
+	if errors.Is(err, errNoStream) {
 		return prunedTotals{known: true}, nil
-	case err != nil:
-		return prunedTotals{}, err
+	}
+	return prunedTotalsOf(row), err
+}
+
+func prunedTotalsOf(row retentionsql.UsageStream) prunedTotals {
+	if row.PrunedBefore == nil {
+		return prunedTotals{known: true}
 	}
 	p := prunedTotals{before: row.PrunedBefore, known: row.PrunedEvents != nil}
 	if p.known {
 		p.events, p.units, p.millionths = *row.PrunedEvents, *row.PrunedUnits, *row.PrunedMillionths
 		p.highest, p.last, p.lastAt = money.Quantity(*row.PrunedHighest), money.Quantity(*row.PrunedLast), row.PrunedLastAt
 	}
-	return p, nil
+	return p
 }
 
 func (s store) stream(ctx context.Context, k usage.StreamKey) (retentionsql.UsageStream, error) {
@@ -171,10 +181,7 @@ func (s store) countersOf(ctx context.Context, k usage.StreamKey) ([]usage.Count
 	rows, err := s.q(ctx).CountersOfStream(ctx, retentionsql.CountersOfStreamParams{TenantID: k.TenantID, MeterID: k.MeterID})
 	counters := make([]usage.Counter, len(rows))
 	for i, row := range rows {
-		counters[i] = usage.Counter{
-			Period: usage.Period{Start: row.PeriodStart, End: row.PeriodEnd}, Value: money.Total{Units: row.Units, Millionths: row.Millionths},
-			LastRecordedAt: row.LastRecordedAt,
-		}
+		counters[i] = counterOf(row)
 	}
 	return counters, sqldb.Wrap(err, "list counters of a stream")
 }

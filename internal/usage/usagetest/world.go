@@ -251,7 +251,7 @@ func (w *World) Estimator() *billing.Estimator {
 // Recount counts the counters that differ from their events.
 func (w *World) Recount(t TB) int {
 	t.Helper()
-	n, err := retention.NewRecounter(w.DB, w.Clock).Recount(t.Context(), nil, false, func(retention.WrongCounter) {})
+	n, err := retention.NewRecounter(w.DB, w.Clock).Recount(t.Context(), retention.Recount{Wrong: func(retention.WrongCounter) {}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -90,7 +90,7 @@ func TestSeriesBesideRecording(t *testing.T) {
 		if got := total(); got != float64(1+3*rounds) {
 			t.Errorf("summed: %v events, want %d", got, 1+3*rounds)
 		}
-		found, err := retention.NewRecounter(s.DB(), clock.System()).Recount(t.Context(), nil, false, func(w retention.WrongCounter) { t.Errorf("%+v", w) })
+		found, err := retention.NewRecounter(s.DB(), clock.System()).Recount(t.Context(), retention.Recount{Wrong: func(w retention.WrongCounter) { t.Errorf("%+v", w) }})
 		if err != nil || found.Wrong != 0 {
 			t.Errorf("%+v %v", found, err)
 		}

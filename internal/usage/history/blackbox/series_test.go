@@ -142,7 +142,7 @@ func TestSeries(t *testing.T) {
 
 		recount := func(fix bool) int {
 			t.Helper()
-			found, err := retention.NewRecounter(db, clock.System()).Recount(t.Context(), nil, fix, func(retention.WrongCounter) {})
+			found, err := retention.NewRecounter(db, clock.System()).Recount(t.Context(), retention.Recount{Fix: fix, Wrong: func(retention.WrongCounter) {}})
 			if err != nil {
 				t.Fatal(err)
 			}

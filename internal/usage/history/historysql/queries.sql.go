@@ -308,6 +308,60 @@ func (q *Queries) SetSummed(ctx context.Context, arg SetSummedParams) error {
 	return err
 }
 
+const statesBetween = `-- name: StatesBetween :many
+SELECT tenant_id, meter_id, summed_before, pruned_before FROM usage_streams
+WHERE (tenant_id, meter_id) >= ($1::uuid, $2::uuid)
+    AND (tenant_id, meter_id) <= ($3::uuid, $4::uuid)
+`
+
+type StatesBetweenParams struct {
+	FirstTenant uuid.UUID
+	FirstMeter  uuid.UUID
+	LastTenant  uuid.UUID
+	LastMeter   uuid.UUID
+}
+
+type StatesBetweenRow struct {
+	TenantID     uuid.UUID
+	MeterID      uuid.UUID
+	SummedBefore *time.Time
+	PrunedBefore *time.Time
+}
+
+// What is summed and deleted of the streams from one to another.
+func (q *Queries) StatesBetween(ctx context.Context, arg StatesBetweenParams) ([]StatesBetweenRow, error) {
+	rows, err := q.db.QueryContext(ctx, statesBetween,
+		arg.FirstTenant,
+		arg.FirstMeter,
+		arg.LastTenant,
+		arg.LastMeter,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []StatesBetweenRow{}
+	for rows.Next() {
+		var i StatesBetweenRow
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.MeterID,
+			&i.SummedBefore,
+			&i.PrunedBefore,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const streamState = `-- name: StreamState :one
 SELECT summed_before, pruned_before, pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
 `

@@ -41,6 +41,17 @@ type UsageEvent struct {
 	CreatedAt      time.Time
 }
 
+type UsageRecount struct {
+	ID          int32
+	AfterTenant uuid.UUID
+	AfterMeter  uuid.UUID
+	Streams     int64
+	Counters    int64
+	Skipped     int64
+	Wrong       int64
+	ReachedAt   time.Time
+}
+
 type UsageStream struct {
 	TenantID         uuid.UUID
 	MeterID          uuid.UUID

@@ -12,6 +12,59 @@ import (
 	"github.com/google/uuid"
 )
 
+const countStreams = `-- name: CountStreams :one
+SELECT count(*) FROM usage_streams WHERE tenant_id = $1::uuid OR $1::uuid IS NULL
+`
+
+func (q *Queries) CountStreams(ctx context.Context, onlyTenant *uuid.UUID) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countStreams, onlyTenant)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
+const countersBetween = `-- name: CountersBetween :many
+SELECT tenant_id, period_end, meter_id, period_start, last_recorded_at, updated_at, units, millionths FROM usage_counters
+WHERE tenant_id >= $1::uuid AND tenant_id <= $2::uuid
+`
+
+type CountersBetweenParams struct {
+	FirstTenant uuid.UUID
+	LastTenant  uuid.UUID
+}
+
+func (q *Queries) CountersBetween(ctx context.Context, arg CountersBetweenParams) ([]UsageCounter, error) {
+	rows, err := q.db.QueryContext(ctx, countersBetween, arg.FirstTenant, arg.LastTenant)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UsageCounter{}
+	for rows.Next() {
+		var i UsageCounter
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.PeriodEnd,
+			&i.MeterID,
+			&i.PeriodStart,
+			&i.LastRecordedAt,
+			&i.UpdatedAt,
+			&i.Units,
+			&i.Millionths,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countersOfStream = `-- name: CountersOfStream :many
 SELECT tenant_id, period_end, meter_id, period_start, last_recorded_at, updated_at, units, millionths FROM usage_counters WHERE tenant_id = $1 AND meter_id = $2 ORDER BY period_start, period_end
 `
@@ -178,6 +231,15 @@ func (q *Queries) ExpireKeys(ctx context.Context, arg ExpireKeysParams) (int64, 
 	return result.RowsAffected()
 }
 
+const forgetRecountPlace = `-- name: ForgetRecountPlace :exec
+DELETE FROM usage_recounts
+`
+
+func (q *Queries) ForgetRecountPlace(ctx context.Context) error {
+	_, err := q.db.ExecContext(ctx, forgetRecountPlace)
+	return err
+}
+
 const insertArchive = `-- name: InsertArchive :exec
 INSERT INTO usage_archives (day, part, state, created_at, updated_at) VALUES ($1, $2, 'writing', $3, $3)
 `
@@ -324,6 +386,57 @@ func (q *Queries) OldestEvents(ctx context.Context, arg OldestEventsParams) ([]U
 	return items, nil
 }
 
+const putRecountPlace = `-- name: PutRecountPlace :exec
+INSERT INTO usage_recounts (id, after_tenant, after_meter, streams, counters, skipped, wrong, reached_at)
+VALUES (1, $1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (id) DO UPDATE
+SET after_tenant = excluded.after_tenant, after_meter = excluded.after_meter, streams = excluded.streams, counters = excluded.counters,
+    skipped = excluded.skipped, wrong = excluded.wrong, reached_at = excluded.reached_at
+`
+
+type PutRecountPlaceParams struct {
+	AfterTenant uuid.UUID
+	AfterMeter  uuid.UUID
+	Streams     int64
+	Counters    int64
+	Skipped     int64
+	Wrong       int64
+	ReachedAt   time.Time
+}
+
+func (q *Queries) PutRecountPlace(ctx context.Context, arg PutRecountPlaceParams) error {
+	_, err := q.db.ExecContext(ctx, putRecountPlace,
+		arg.AfterTenant,
+		arg.AfterMeter,
+		arg.Streams,
+		arg.Counters,
+		arg.Skipped,
+		arg.Wrong,
+		arg.ReachedAt,
+	)
+	return err
+}
+
+const recountPlace = `-- name: RecountPlace :one
+SELECT id, after_tenant, after_meter, streams, counters, skipped, wrong, reached_at FROM usage_recounts WHERE id = 1
+`
+
+func (q *Queries) RecountPlace(ctx context.Context) (UsageRecount, error) {
+	row := q.db.QueryRowContext(ctx, recountPlace)
+	var i UsageRecount
+	err := row.Scan(
+		&i.ID,
+		&i.AfterTenant,
+		&i.AfterMeter,
+		&i.Streams,
+		&i.Counters,
+		&i.Skipped,
+		&i.Wrong,
+		&i.ReachedAt,
+	)
+	return i, err
+}
+
 const setArchiveState = `-- name: SetArchiveState :exec
 UPDATE usage_archives SET state = $3, updated_at = $4 WHERE day = $1 AND part = $2
 `
@@ -373,7 +486,7 @@ func (q *Queries) Stream(ctx context.Context, arg StreamParams) (UsageStream, er
 }
 
 const streamsFrom = `-- name: StreamsFrom :many
-SELECT tenant_id, meter_id FROM usage_streams
+SELECT tenant_id, meter_id, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, summed_before FROM usage_streams
 WHERE (tenant_id > $1 OR tenant_id = $1 AND meter_id > $2)
     AND (tenant_id = $3::uuid OR $3::uuid IS NULL)
 ORDER BY tenant_id, meter_id
@@ -387,12 +500,7 @@ type StreamsFromParams struct {
 	MaxStreams int32
 }
 
-type StreamsFromRow struct {
-	TenantID uuid.UUID
-	MeterID  uuid.UUID
-}
-
-func (q *Queries) StreamsFrom(ctx context.Context, arg StreamsFromParams) ([]StreamsFromRow, error) {
+func (q *Queries) StreamsFrom(ctx context.Context, arg StreamsFromParams) ([]UsageStream, error) {
 	rows, err := q.db.QueryContext(ctx, streamsFrom,
 		arg.TenantID,
 		arg.MeterID,
@@ -403,10 +511,21 @@ func (q *Queries) StreamsFrom(ctx context.Context, arg StreamsFromParams) ([]Str
 		return nil, err
 	}
 	defer rows.Close()
-	items := []StreamsFromRow{}
+	items := []UsageStream{}
 	for rows.Next() {
-		var i StreamsFromRow
-		if err := rows.Scan(&i.TenantID, &i.MeterID); err != nil {
+		var i UsageStream
+		if err := rows.Scan(
+			&i.TenantID,
+			&i.MeterID,
+			&i.PrunedBefore,
+			&i.PrunedEvents,
+			&i.PrunedUnits,
+			&i.PrunedMillionths,
+			&i.PrunedHighest,
+			&i.PrunedLast,
+			&i.PrunedLastAt,
+			&i.SummedBefore,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

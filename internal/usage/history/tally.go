@@ -1,0 +1,81 @@
+package history
+
+import (
+	"bytes"
+	"cmp"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// Wrong is an hour that is not what its events come to.
+type Wrong struct{ Stored, Counted usage.Hour }
+
+// tally puts events of a stream together by hour: those that the hours have to have.
+type tally struct {
+	stream usage.StreamKey
+	state  state
+	hours  map[int64]*talliedHour
+}
+
+type talliedHour struct {
+	usage.Hour
+	lastID uuid.UUID
+}
+
+func newTally(k usage.StreamKey, s state) *tally {
+	return &tally{stream: k, state: s, hours: map[int64]*talliedHour{}}
+}
+
+// add counts an event. They come in any order: of those for one time the one with the
+// larger id was stored last.
+func (t *tally) add(e usage.Happened) {
+	if e.At.Before(t.state.complete()) || !e.At.Before(t.state.summedBefore) {
+		return
+	}
+	hour := usage.HourOf(e.At)
+	h := t.hours[hour]
+	if h == nil {
+		h = &talliedHour{Hour: usage.Hour{Stream: t.stream, Hour: hour}}
+		t.hours[hour] = h
+	}
+	if order := e.At.Compare(h.LastAt); h.Events == 0 || order > 0 || order == 0 && bytes.Compare(e.ID[:], h.lastID[:]) > 0 {
+		h.Last, h.LastAt, h.lastID = e.Quantity, e.At, e.ID
+	}
+	h.Events++
+	h.Units += int64(e.Quantity / money.One)
+	h.Millionths += int64(e.Quantity % money.One)
+	h.Highest = max(h.Highest, e.Quantity)
+}
+
+// wrong compares the stored hours, from the first on whose events are all there, with what
+// was counted.
+func (t *tally) wrong(stored []usage.Hour) []Wrong {
+	var wrong []Wrong
+	seen := make(map[int64]bool, len(stored))
+	for _, h := range stored {
+		seen[h.Hour] = true
+		var right usage.Hour
+		if counted := t.hours[h.Hour]; counted != nil {
+			right = counted.Hour
+		}
+		if !same(h, right) {
+			wrong = append(wrong, Wrong{Stored: h, Counted: right})
+		}
+	}
+	for hour, h := range t.hours {
+		if !seen[hour] {
+			wrong = append(wrong, Wrong{Stored: usage.Hour{Stream: t.stream, Hour: hour}, Counted: h.Hour})
+		}
+	}
+	slices.SortFunc(wrong, func(a, b Wrong) int { return cmp.Compare(a.Stored.Hour, b.Stored.Hour) })
+	return wrong
+}
+
+func same(a, b usage.Hour) bool {
+	return a.Events == b.Events && a.Units == b.Units && a.Millionths == b.Millionths &&
+		a.Highest == b.Highest && a.Last == b.Last && a.LastAt.Equal(b.LastAt)
+}

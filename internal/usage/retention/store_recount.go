@@ -1,0 +1,67 @@
+package retention
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/retention/retentionsql"
+)
+
+// countersBetween calls f for the counters of the tenants from one to another.
+func (s store) countersBetween(ctx context.Context, first, last uuid.UUID, f func(usage.StreamKey, usage.Counter)) error {
+	rows, err := s.q(ctx).CountersBetween(ctx, retentionsql.CountersBetweenParams{FirstTenant: first, LastTenant: last})
+	for _, row := range rows {
+		f(usage.StreamKey{TenantID: row.TenantID, MeterID: row.MeterID}, counterOf(row))
+	}
+	return sqldb.Wrap(err, "list counters of streams")
+}
+
+func counterOf(row retentionsql.UsageCounter) usage.Counter {
+	return usage.Counter{
+		Period: usage.Period{Start: row.PeriodStart, End: row.PeriodEnd}, Value: money.Total{Units: row.Units, Millionths: row.Millionths},
+		LastRecordedAt: row.LastRecordedAt,
+	}
+}
+
+// countStreams returns how many streams there are, of one tenant unless it is nil.
+func (s store) countStreams(ctx context.Context, tenantID *uuid.UUID) (int, error) {
+	n, err := s.q(ctx).CountStreams(ctx, tenantID)
+	return int(n), sqldb.Wrap(err, "count streams")
+}
+
+// place is how far a recount of all streams has come.
+type place struct {
+	after usage.StreamKey
+	found Recounted // but for the events
+	at    time.Time // when it was there
+}
+
+// errNoPlace is returned where no recount was interrupted.
+var errNoPlace = errors.New("no recount was interrupted")
+
+func (s store) recountPlace(ctx context.Context) (place, error) {
+	row, err := s.q(ctx).RecountPlace(ctx)
+	return place{
+		after: usage.StreamKey{TenantID: row.AfterTenant, MeterID: row.AfterMeter},
+		found: Recounted{Streams: int(row.Streams), Counters: int(row.Counters), Skipped: int(row.Skipped), Wrong: int(row.Wrong)},
+		at:    row.ReachedAt,
+	}, sqldb.WrapAbsent(err, "read place of recount", errNoPlace)
+}
+
+func (s store) putRecountPlace(ctx context.Context, p place) error {
+	err := s.q(ctx).PutRecountPlace(ctx, retentionsql.PutRecountPlaceParams{
+		AfterTenant: p.after.TenantID, AfterMeter: p.after.MeterID, Streams: int64(p.found.Streams), Counters: int64(p.found.Counters),
+		Skipped: int64(p.found.Skipped), Wrong: int64(p.found.Wrong), ReachedAt: p.at,
+	})
+	return sqldb.Wrap(err, "store place of recount")
+}
+
+func (s store) forgetRecountPlace(ctx context.Context) error {
+	return sqldb.Wrap(s.q(ctx).ForgetRecountPlace(ctx), "forget place of recount")
+}

@@ -1,0 +1,139 @@
+package retention
+
+import (
+	"bytes"
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/usage"
+)
+
+// surveyed is a stream whose events are counted for all of its counters at once.
+type surveyed struct {
+	meter    usage.Meter
+	deleted  prunedTotals
+	counters []*countedPeriod
+	skipped  int // counters some of whose events may have been deleted
+}
+
+// countedPeriod is what the events of a counter's period come to.
+type countedPeriod struct {
+	stored            usage.Counter
+	events            int64
+	units, millionths int64
+	highest, last     money.Quantity
+	lastAt            time.Time
+	lastID            uuid.UUID
+}
+
+// survey counts the events of streams, which are all that there are from the first to the
+// last of them, in one go. It reports what it looked at, and those that seem wrong. Nothing
+// is locked: equal figures show that there is nothing to do, different ones show nothing.
+func (r *Recounter) survey(ctx context.Context, streams []stream) (seen Recounted, doubtful []usage.StreamKey, err error) {
+	found := make(map[usage.StreamKey]*surveyed, len(streams))
+	meters := map[uuid.UUID]usage.Meter{}
+	for _, s := range streams {
+		m, ok := meters[s.key.MeterID]
+		if !ok {
+			if m, err = r.records.MeterOf(ctx, s.key); err != nil {
+				return seen, nil, err
+			}
+			meters[s.key.MeterID] = m
+		}
+		found[s.key] = &surveyed{meter: m, deleted: s.deleted}
+	}
+	first, last := streams[0].key, streams[len(streams)-1].key
+	if err := r.store.countersBetween(ctx, first.TenantID, last.TenantID, func(k usage.StreamKey, c usage.Counter) {
+		if s := found[k]; s != nil {
+			s.take(c)
+		}
+	}); err != nil {
+		return seen, nil, err
+	}
+	wrongHours, err := r.sums.Survey(ctx, first, last, func(e usage.Happened) {
+		seen.Events++
+		if s := found[e.Stream]; s != nil {
+			s.add(e)
+		}
+	})
+	if err != nil {
+		return seen, nil, err
+	}
+	seen.Streams = len(streams)
+	for _, s := range streams {
+		of := found[s.key]
+		if wrongHours[s.key] || of.wrong() {
+			doubtful = append(doubtful, s.key)
+			continue
+		}
+		seen.Counters += len(of.counters) + of.skipped
+		seen.Skipped += of.skipped
+	}
+	return seen, doubtful, nil
+}
+
+// take adds a counter to those that events are counted for.
+func (s *surveyed) take(c usage.Counter) {
+	if !s.deleted.complete(c.Period) {
+		s.skipped++
+		return
+	}
+	counted := &countedPeriod{stored: c}
+	if d := s.deleted; d.before != nil && d.known && c.Period.Unbounded() {
+		counted.events, counted.units, counted.millionths, counted.highest = d.events, d.units, d.millionths, d.highest
+		if d.lastAt != nil {
+			counted.last, counted.lastAt = d.last, *d.lastAt
+		}
+	}
+	s.counters = append(s.counters, counted)
+}
+
+func (s *surveyed) add(e usage.Happened) {
+	for _, c := range s.counters {
+		if !e.At.Before(c.stored.Period.Start) && e.At.Before(c.stored.Period.End) {
+			c.add(e)
+		}
+	}
+}
+
+// add counts an event. They come in any order: of those for one time the one with the
+// larger id was stored last.
+func (c *countedPeriod) add(e usage.Happened) {
+	if order := e.At.Compare(c.lastAt); c.events == 0 || order > 0 || order == 0 && bytes.Compare(e.ID[:], c.lastID[:]) > 0 {
+		c.last, c.lastAt, c.lastID = e.Quantity, e.At, e.ID
+	}
+	if c.events == 0 {
+		c.highest = e.Quantity
+	}
+	c.events++
+	c.units += int64(e.Quantity / money.One)
+	c.millionths += int64(e.Quantity % money.One)
+	c.highest = max(c.highest, e.Quantity)
+}
+
+// wrong reports whether a counter shows something else than what was counted.
+func (s *surveyed) wrong() bool {
+	for _, c := range s.counters {
+		var value money.Total
+		var lastAt *time.Time
+		switch s.meter.Aggregation {
+		case usage.Sum:
+			value = money.NewTotal(c.units, c.millionths)
+		case usage.Count:
+			value = money.NewTotal(c.events, 0)
+		case usage.Max:
+			value = money.TotalOf(c.highest)
+		case usage.LastValue:
+			if value = money.TotalOf(c.last); c.events > 0 {
+				lastAt = &c.lastAt
+			}
+		}
+		if value != c.stored.Value || !sameTime(lastAt, c.stored.LastRecordedAt) {
+			return true
+		}
+	}
+	return false
+}
