@@ -140,3 +140,29 @@ func TestQueriesFindTheirRows(t *testing.T) {
 		}
 	}
 }
+
+// A time line of payments looks up the invoice of each entry by its own id. PostgreSQL, which
+// plans a prepared statement for an average tenant, otherwise reads all of the tenant's for each.
+func TestPaymentsFindTheirInvoices(t *testing.T) {
+	t.Parallel()
+	var texts []string
+	for _, q := range queries(t) {
+		if strings.HasPrefix(q.name, "timelinesql.Payments") {
+			texts = append(texts, q.text)
+		}
+	}
+	if len(texts) != 2 {
+		t.Fatalf("%d queries were found", len(texts))
+	}
+	for _, p := range dbtest.PlansOf(t, texts) {
+		plan := strings.Join(p.Steps, "\n")
+		for _, want := range map[string][]string{
+			"sqlite":   {"SEARCH p USING INDEX psp_invoices_tenant_id_id_key (tenant_id=? AND id=?)", "SEARCH i USING INDEX sqlite_autoindex_invoices_1 (id=?)"},
+			"postgres": {"= e.invoice_id", "Index Scan using invoices_pkey"},
+		}[strings.Fields(p.Database)[0]] {
+			if !strings.Contains(plan, want) {
+				t.Errorf("%s: no %q in\n%s", p.Database, want, plan)
+			}
+		}
+	}
+}
