@@ -75,23 +75,23 @@ func (h *HTTP) Members(ctx context.Context, _ *struct{}) (*rest.Plain[page.Part[
 	return h.members(ctx, id, h.tenants+id.String()+"/team/members")
 }
 
-// members answers with a tenant's members, at an address. Their order is not that of an
-// index, so that all are read for a page too.
+// members answers with a tenant's members, at an address.
 func (h *HTTP) members(ctx context.Context, tenantID uuid.UUID, address string) (*rest.Plain[page.Part[TeamMember]], error) {
 	q, err := page.ParsePart(rest.Query(ctx))
 	if err != nil {
 		return nil, err
 	}
-	members, err := h.svc.Members(ctx, tenantID)
+	var members []Member
+	var total int64
+	if q.Whole() {
+		members, err = h.svc.Members(ctx, tenantID)
+	} else {
+		members, total, err = h.svc.MembersOnPage(ctx, tenantID, q)
+	}
 	if err != nil {
 		return nil, err
 	}
-	total := len(members)
-	if !q.Whole() {
-		from, to := q.Window(total)
-		members = members[from:to]
-	}
-	return rest.Bare(page.NewPart(q, address, all(members, h.member), int64(total))), nil
+	return rest.Bare(page.NewPart(q, address, all(members, h.member), total)), nil
 }
 
 // AssignableRoles handles GET /team/roles.

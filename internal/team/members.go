@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
@@ -18,6 +19,27 @@ func (s *Service) Members(ctx context.Context, tenantID uuid.UUID) ([]Member, er
 	members, err := s.store.members(ctx, tenantID)
 	sortMembers(members)
 	return members, err
+}
+
+// MembersOnPage lists the members on a page of that list, and how many there are on all.
+// Their order is not that of an index: of all members no more is read than it depends on.
+func (s *Service) MembersOnPage(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Member, int64, error) {
+	names, err := s.store.memberNames(ctx, tenantID)
+	if err != nil {
+		return nil, 0, err
+	}
+	sortMembers(names)
+	from, to := q.Window(len(names))
+	if from == to {
+		return nil, int64(len(names)), nil
+	}
+	ids := make([]int64, 0, to-from)
+	for _, m := range names[from:to] {
+		ids = append(ids, m.UserID)
+	}
+	members, err := s.store.membersAmong(ctx, tenantID, ids)
+	sortMembers(members)
+	return members, int64(len(names)), err
 }
 
 // Member returns a member, or ErrNotMember (404).

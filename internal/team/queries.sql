@@ -5,6 +5,14 @@ JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id
 WHERE m.tenant_id = $1;
 
+-- What the place of a member in the list depends on.
+-- name: MemberNames :many
+SELECT m.user_id, u.name, r.name AS role_name
+FROM memberships m
+JOIN users u ON u.id = m.user_id
+JOIN roles r ON r.id = m.role_id
+WHERE m.tenant_id = $1;
+
 -- name: Member :one
 SELECT u.id, u.name, u.email, u.avatar_hash, r.id AS role_id, r.name AS role_name, m.joined_at
 FROM memberships m

@@ -31,6 +31,45 @@ func (s store) members(ctx context.Context, tenantID uuid.UUID) ([]Member, error
 	return members, sqldb.Wrap(err, "list members")
 }
 
+// memberNames lists a tenant's members in no order, with what their place in a list
+// depends on.
+func (s store) memberNames(ctx context.Context, tenantID uuid.UUID) ([]Member, error) {
+	rows, err := s.q(ctx).MemberNames(ctx, tenantID)
+	members := make([]Member, len(rows))
+	for i, row := range rows {
+		members[i] = Member{UserID: row.UserID, Name: row.Name, Role: row.RoleName}
+	}
+	return members, sqldb.Wrap(err, "list names of members")
+}
+
+// membersAmong returns those of some users, of whom there is at least one, that are members
+// of a tenant, in no order.
+func (s store) membersAmong(ctx context.Context, tenantID uuid.UUID, users []int64) ([]Member, error) {
+	users = sqldb.Padded(users)
+	args := []any{tenantID}
+	for _, id := range users {
+		args = append(args, id)
+	}
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT u.id, u.name, u.email, u.avatar_hash, r.id, r.name, m.joined_at
+FROM memberships m
+JOIN users u ON u.id = m.user_id
+JOIN roles r ON r.id = m.role_id
+WHERE m.tenant_id = $1 AND m.user_id IN (VALUES `+sqldb.Tuples(2, len(users), "bigint")+`)`, args...)
+	if err != nil {
+		return nil, sqldb.Wrap(err, "list some members")
+	}
+	defer func() { _ = rows.Close() }() // rows.Err has the error
+	var members []Member
+	for rows.Next() {
+		var m Member
+		if err := rows.Scan(&m.UserID, &m.Name, &m.Email, &m.AvatarHash, &m.RoleID, &m.Role, &m.JoinedAt); err != nil {
+			return nil, sqldb.Wrap(err, "list some members")
+		}
+		members = append(members, m)
+	}
+	return members, sqldb.Wrap(rows.Err(), "list some members")
+}
+
 // member returns a member, or ErrNotMember.
 func (s store) member(ctx context.Context, tenantID uuid.UUID, userID int64) (Member, error) {
 	row, err := s.q(ctx).Member(ctx, teamsql.MemberParams{TenantID: tenantID, UserID: userID})

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"golang.org/x/text/cases"
@@ -94,6 +95,14 @@ func (a Actor) holds(permissions []string) bool {
 // normalizes again what folding has taken apart. Characters that nobody sees do not
 // count (as in Unicode's NFKC_Casefold).
 func nameKey(name string) string {
+	if isASCII(name) { // of which folding changes no more
+		return strings.ToLower(name)
+	}
+	return foldedKey(name)
+}
+
+// foldedKey is nameKey for any name.
+func foldedKey(name string) string {
 	visible := strings.Map(func(c rune) rune {
 		if unicode.In(c, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
 			return -1
@@ -101,6 +110,15 @@ func nameKey(name string) string {
 		return c
 	}, norm.NFKC.String(name))
 	return norm.NFKC.String(cases.Fold().String(strings.ToLower(visible)))
+}
+
+func isASCII(text string) bool {
+	for i := range len(text) {
+		if text[i] >= utf8.RuneSelf {
+			return false
+		}
+	}
+	return true
 }
 
 // isBuiltInName reports whether a name, as nameKey returns it, is that of a built-in

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 	"time"
+	"unicode"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
@@ -167,4 +168,20 @@ func TestMailsAfter(t *testing.T) {
 			t.Errorf("%s: %d mails, %v", name, len(sent), err)
 		}
 	}
+}
+
+// Names of ASCII, which most are, have the key that folding gives them.
+func TestKeysOfASCIIAreThoseOfFolding(t *testing.T) {
+	t.Parallel()
+	for c := range byte(0x80) {
+		if name := "a" + string(rune(c)) + "B"; nameKey(name) != foldedKey(name) {
+			t.Errorf("%q: %q, want %q", name, nameKey(name), foldedKey(name))
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.StringOf(rapid.RuneFrom(nil, &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0, Hi: 0x7f, Stride: 1}}})).Draw(t, "name")
+		if nameKey(name) != foldedKey(name) {
+			t.Errorf("%q: %q, want %q", name, nameKey(name), foldedKey(name))
+		}
+	})
 }

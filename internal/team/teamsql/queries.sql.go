@@ -449,6 +449,44 @@ func (q *Queries) Member(ctx context.Context, arg MemberParams) (MemberRow, erro
 	return i, err
 }
 
+const memberNames = `-- name: MemberNames :many
+SELECT m.user_id, u.name, r.name AS role_name
+FROM memberships m
+JOIN users u ON u.id = m.user_id
+JOIN roles r ON r.id = m.role_id
+WHERE m.tenant_id = $1
+`
+
+type MemberNamesRow struct {
+	UserID   int64
+	Name     string
+	RoleName string
+}
+
+// What the place of a member in the list depends on.
+func (q *Queries) MemberNames(ctx context.Context, tenantID uuid.UUID) ([]MemberNamesRow, error) {
+	rows, err := q.db.QueryContext(ctx, memberNames, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []MemberNamesRow{}
+	for rows.Next() {
+		var i MemberNamesRow
+		if err := rows.Scan(&i.UserID, &i.Name, &i.RoleName); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const members = `-- name: Members :many
 SELECT u.id, u.name, u.email, u.avatar_hash, r.id AS role_id, r.name AS role_name, m.joined_at
 FROM memberships m
