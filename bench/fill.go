@@ -31,6 +31,9 @@ const (
 	invoicesEach    = 10
 	entriesEach     = 50 // of the audit trail
 	loginsEach      = 5  // of each user
+	eventsOfHour    = 10 // come together
+	failedOf        = 20 // one invoice in so many had a payment that failed
+	openOf          = 200
 	filledDays      = 365
 )
 
@@ -97,7 +100,11 @@ func fill(ctx context.Context, url string, v volume, progress func(string)) (err
 		{"audit trail", f.trail},
 		{"subscriptions that ended", f.former},
 		{"refusals for quotas", f.refusals},
-		{"payments", f.payments},
+		{"alerts", f.alerts},
+		{"webhooks", f.webhooks},
+		{"API keys", f.apiKeys},
+		{"notifications of the provider", f.notifications},
+		{"imports", f.imports},
 		{"statistics", func(ctx context.Context) error { return f.exec(ctx, `ANALYZE`) }},
 	} {
 		progress(step.name)

@@ -14,10 +14,8 @@ import (
 
 // What the figures of the platform are read from.
 const (
-	formerEach   = 6  // subscriptions of a tenant that have ended
-	refusedOf    = 10 // one tenant in so many is refused events, in so many hours of two days
-	paymentsEach = 10
-	failedOf     = 20 // one payment in so many fails
+	formerEach = 6  // subscriptions of a tenant that have ended
+	refusedOf  = 10 // one tenant in so many is refused events, in so many hours of two days
 )
 
 // former makes subscriptions that have ended, and has the journal note all.
@@ -66,21 +64,4 @@ func (f *filler) refusals(ctx context.Context) error {
 		}
 	}
 	return errors.Join(hours.flush(ctx), days.flush(ctx))
-}
-
-// payments makes what happened to invoices.
-func (f *filler) payments(ctx context.Context) error {
-	b := f.into("payment_entries", "tenant_id", "invoice_id", "key", "type", "currency", "amount_cents", "happened_at")
-	for _, t := range f.tenants {
-		for range paymentsEach {
-			kind := "payment.succeeded"
-			if f.chance.IntN(failedOf) == 0 {
-				kind = "payment.failed"
-			}
-			if err := b.add(ctx, t.id, sqldb.NewID(), kind, kind, "EUR", 2700, f.ago()); err != nil {
-				return err
-			}
-		}
-	}
-	return b.flush(ctx)
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage"
 )
 
 // people makes the other tenants and their users.
@@ -124,11 +126,15 @@ func (f *filler) logins(ctx context.Context) error {
 	return b.flush(ctx)
 }
 
-// invoices makes paid ones with a line each.
+// invoices makes paid ones with a line each, and what the provider says of them: of one in
+// twenty that a payment failed, and of one in two hundred that it is open for that.
 func (f *filler) invoices(ctx context.Context) error {
 	heads := f.into("invoices", "id", "tenant_id", "psp_invoice_id", "number", "year", "sequence", "status", "currency", "subtotal_cents",
 		"tax_cents", "total_cents", "tax_rate", "issue_date", "paid_at", "billing_info", "locale", "created_at", "updated_at")
 	lines := f.into("invoice_lines", "invoice_id", "position", "id", "tenant_id", "description", "type", "quantity", "unit_price_cents", "amount_cents", "plan_id", "period_start", "period_end")
+	states := f.into("psp_invoices", "psp_invoice_id", "tenant_id", "id", "created_at", "status", "number", "currency", "total_cents", "paid_cents",
+		"open_cents", "issued_at", "year", "attempts", "failed_at", "failed_key", "decline_code")
+	entries := f.into("payment_entries", "tenant_id", "invoice_id", "key", "type", "currency", "amount_cents", "decline_code", "happened_at")
 	n := 0
 	for i, t := range f.tenants {
 		many := invoicesEach
@@ -138,29 +144,45 @@ func (f *filler) invoices(ctx context.Context) error {
 		for range many {
 			n++
 			id, at := sqldb.NewID(), f.ago()
-			if err := heads.add(ctx, id, t.id, fmt.Sprintf("in_filled_%d", n), fmt.Sprintf("F-%07d", n), 2020, n, "paid", "EUR", 2700, 0, 2700, 0,
-				at, at, `{"legal_name": "Bench GmbH", "country": "DE"}`, "en", at, at); err != nil {
+			psp, number := fmt.Sprintf("in_filled_%d", n), fmt.Sprintf("F-%07d", n)
+			status, paid, failedAt, failedKey, decline := "paid", 2700, (*time.Time)(nil), (*string)(nil), (*string)(nil)
+			if n%failedOf == 0 {
+				failedAt, failedKey, decline = new(at), new("failed"), new("insufficient_funds")
+				if err := entries.add(ctx, t.id, id, "failed", "payment.failed", "EUR", 2700, decline, at); err != nil {
+					return err
+				}
+			}
+			if n%openOf == 0 {
+				status, paid = "open", 0
+			}
+			if err := errors.Join(
+				heads.add(ctx, id, t.id, psp, number, 2020, n, status, "EUR", 2700, 0, 2700, 0, at, at, `{"legal_name": "Bench GmbH", "country": "DE"}`, "en", at, at),
+				lines.add(ctx, id, 0, sqldb.NewID(), t.id, "Team", "seat", 3, 900, 2700, f.plan.ID, at, at.AddDate(0, 1, 0)),
+				states.add(ctx, psp, t.id, id, at, status, number, "EUR", 2700, paid, 2700-paid, at, at.Year(), 1, failedAt, failedKey, decline),
+			); err != nil {
 				return err
 			}
-			if err := lines.add(ctx, id, 0, sqldb.NewID(), t.id, "Team", "seat", 3, 900, 2700, f.plan.ID, at, at.AddDate(0, 1, 0)); err != nil {
+			if status == "open" {
+				continue
+			}
+			if err := entries.add(ctx, t.id, id, "paid", "payment.succeeded", "EUR", 2700, nil, at); err != nil {
 				return err
 			}
 		}
 	}
-	if err := heads.flush(ctx); err != nil {
-		return err
-	}
-	return lines.flush(ctx)
+	return inOrder(ctx, heads, lines, states, entries)
 }
 
-// usage makes events of one unit each, and the counters that show them.
+// usage makes events of one unit each, some within an hour, with the counters that show
+// them and the sums of the hours that are over.
 func (f *filler) usage(ctx context.Context) error {
 	if len(f.meters) == 0 {
 		return errors.New("there is no meter that sums")
 	}
-	streams := f.into("usage_streams", "tenant_id", "meter_id")
+	summed := f.now.Truncate(time.Hour)
+	streams := f.into("usage_streams", "tenant_id", "meter_id", "summed_before")
 	for _, t := range f.tenants {
-		if err := streams.add(ctx, t.id, f.meters[0].id); err != nil {
+		if err := streams.add(ctx, t.id, f.meters[0].id, summed); err != nil {
 			return err
 		}
 	}
@@ -169,17 +191,33 @@ func (f *filler) usage(ctx context.Context) error {
 	}
 	events := f.into("usage_events", "tenant_id", "id", "meter_id", "quantity", "recorded_at", "created_at")
 	counters := f.into("usage_counters", "tenant_id", "period_end", "meter_id", "period_start", "updated_at", "units", "millionths")
+	hours := f.into("usage_hours", "tenant_id", "meter_id", "hour", "events", "units", "millionths", "highest", "last", "last_at")
 	rest := (f.volume.events - f.volume.large().events) / max(1, len(f.tenants)-1)
 	for i, t := range f.tenants {
 		many := rest
 		if i == 0 {
 			many = f.volume.large().events
 		}
-		months := map[time.Time]int{}
-		for range many {
-			at := f.ago()
+		months, ofHour := map[time.Time]int{}, map[int64]int{}
+		lasts := map[int64]time.Time{}
+		var begins time.Time
+		for n := range many {
+			if n%eventsOfHour == 0 {
+				begins = f.ago().Truncate(time.Hour)
+			}
+			at := begins.Add(time.Duration(f.chance.Int64N(int64(time.Hour/time.Second))) * time.Second)
+			if at.After(f.now) {
+				at = begins
+			}
 			months[time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)]++
-			if err := events.add(ctx, t.id, idAt(at), f.meters[0].id, 1_000_000, at, at); err != nil {
+			if at.Before(summed) {
+				hour := usage.HourOf(at)
+				ofHour[hour]++
+				if at.After(lasts[hour]) {
+					lasts[hour] = at
+				}
+			}
+			if err := events.add(ctx, t.id, idAt(at), f.meters[0].id, money.One, at, at); err != nil {
 				return err
 			}
 		}
@@ -188,11 +226,13 @@ func (f *filler) usage(ctx context.Context) error {
 				return err
 			}
 		}
+		for hour, units := range ofHour {
+			if err := hours.add(ctx, t.id, f.meters[0].id, hour, units, units, 0, money.One, money.One, lasts[hour]); err != nil {
+				return err
+			}
+		}
 	}
-	if err := events.flush(ctx); err != nil {
-		return err
-	}
-	return counters.flush(ctx)
+	return inOrder(ctx, events, counters, hours)
 }
 
 // idAt returns an id (UUID version 7) as if it had been made at that time.

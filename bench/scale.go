@@ -267,9 +267,23 @@ func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 // filled is what the requests need to know of a filled database.
 type filled struct {
 	large, small, admin *user
-	invoice             uuid.UUID // of the large tenant
-	subject             int64     // a user whom the audit trail mentions
-	meter               string    // the code of a meter with events
+	subject             int64  // a user whom the audit trail mentions
+	meter               string // the code of a meter with events
+	objects             []object
+}
+
+// object is what a name in braces stands for in the paths that begin with another.
+type object struct{ below, name, id string }
+
+// objects are where the ids of objects are found; $1 is the large tenant.
+var objects = []struct{ below, name, query string }{
+	{"/api/v1/tenant/", "{invoiceId}", `SELECT id FROM invoices WHERE tenant_id = $1 ORDER BY id LIMIT 1`},
+	{"/api/v1/tenant/", "{endpoint}", `SELECT id FROM webhook_endpoints WHERE tenant_id = $1`},
+	{"/api/v1/admin/", "{endpoint}", `SELECT id FROM webhook_endpoints WHERE tenant_id IS NULL AND $1::uuid IS NOT NULL`},
+	{"/api/v1/admin/", "{plan}", `SELECT plan_id FROM subscriptions WHERE tenant_id = $1 LIMIT 1`},
+	{"/api/v1/admin/", "{product}", `SELECT p.product_id FROM subscriptions s JOIN plans p ON p.id = s.plan_id WHERE s.tenant_id = $1 LIMIT 1`},
+	{"/api/v1/admin/", "{feature}", `SELECT id FROM features WHERE $1::uuid IS NOT NULL ORDER BY code LIMIT 1`},
+	{"/api/v1/admin/", "{meter}", `SELECT meter_id FROM usage_streams WHERE tenant_id = $1`},
 }
 
 // lookAt logs in and looks what there is to ask for.
@@ -290,8 +304,14 @@ func lookAt(ctx context.Context, c *child, url string) (_ *filled, err error) {
 			return nil, err
 		}
 	}
+	for _, o := range objects {
+		var id uuid.UUID
+		if err := db.Conn(ctx).QueryRowContext(ctx, o.query, w.large.tenant).Scan(&id); err != nil {
+			return nil, fmt.Errorf("%s: %w", o.name, err)
+		}
+		w.objects = append(w.objects, object{o.below, o.name, id.String()})
+	}
 	return w, errors.Join(
-		db.Conn(ctx).QueryRowContext(ctx, `SELECT id FROM invoices WHERE tenant_id = $1 ORDER BY id LIMIT 1`, w.large.tenant).Scan(&w.invoice),
 		db.Conn(ctx).QueryRowContext(ctx, `SELECT max(actor_id) FROM audit_logs`).Scan(&w.subject),
 		db.Conn(ctx).QueryRowContext(ctx, `SELECT m.code FROM usage_streams s JOIN meters m ON m.id = s.meter_id WHERE s.tenant_id = $1`, w.large.tenant).Scan(&w.meter),
 	)
@@ -338,22 +358,29 @@ func readsOf(ctx context.Context, c *child, w *filled) ([]asked, error) {
 			continue
 		}
 		filledIn := strings.NewReplacer("{tenantId}", w.large.tenant.String(), "{tenant}", w.large.tenant.String(),
-			"{invoiceId}", w.invoice.String(), "{meterCode}", w.meter).Replace(path)
+			"{meterCode}", w.meter).Replace(path)
+		for _, o := range w.objects {
+			if strings.HasPrefix(filledIn, o.below) {
+				filledIn = strings.ReplaceAll(filledIn, o.name, o.id)
+			}
+		}
 		if strings.Contains(filledIn, "{") {
-			continue // objects of the catalog, of which there are as many in each size
+			continue // pictures, links of invitations and providers of identity: one row by its key
 		}
 		all = append(all, reads(path, filledIn, w))
 	}
 	tenant := "/api/v1/tenant/{tenantId}"
 	yearAgo := clock.System().Now().AddDate(-1, 0, 0).Format(time.DateOnly)
 	for _, variant := range []string{
-		"/api/v1/admin/tenants?page=100", "/api/v1/admin/tenants?search=tenant-9", "/api/v1/admin/tenants?search=Tenant",
+		"/api/v1/admin/tenants?page=100", "/api/v1/admin/tenants?per_page=100", "/api/v1/admin/tenants?deleted=true", "/api/v1/admin/tenants?search=tenant-9", "/api/v1/admin/tenants?search=Tenant",
 		"/api/v1/admin/tenants/search-with-roles?search=user-9", "/api/v1/admin/tenants/search-with-roles?search=Tenant",
 		"/api/v1/admin/audit-logs?filter[action]=user.login", "/api/v1/admin/audit-logs?filter[action]=none",
 		"/api/v1/admin/audit-logs?filter[tenant]=" + w.large.tenant.String(), "/api/v1/admin/audit-logs?filter[action]=user.login&filter[tenant]=" + w.large.tenant.String(),
 		"/api/v1/admin/audit-logs?filter[actor]=" + strconv.FormatInt(w.subject, 10), "/api/v1/admin/audit-logs?page=50",
 		tenant + "/team/members?page=2&per_page=20", tenant + "/team/invitations?page=2&per_page=20", tenant + "/team/invitations?pending_only=true",
-		tenant + "/invoices?page=100", tenant + "/usage/series?interval=day&meter_code=" + w.meter + "&from=" + yearAgo,
+		tenant + "/invoices?page=100", tenant + "/timeline?kind=payments", tenant + "/timeline?kind=usage",
+		"/api/v1/admin/activity?kind=payments", "/api/v1/admin/activity?kind=usage", "/api/v1/admin/activity?kind=webhooks",
+		tenant + "/usage/export?meter_code=" + w.meter, tenant + "/usage/export?format=jsonl&meter_code=" + w.meter, tenant + "/usage/series?interval=day&meter_code=" + w.meter + "&from=" + yearAgo,
 		tenant + "/usage/series?interval=hour&meter_code=" + w.meter,
 		"/api/v1/admin/stats/series?figure=mrr", "/api/v1/admin/stats/series?figure=mrr&interval=day&from=" + yearAgo,
 		"/api/v1/admin/stats/series?figure=tenants&interval=day&from=" + yearAgo, "/api/v1/admin/stats/series?figure=subscriptions",
