@@ -405,6 +405,8 @@ const (
 const (
 	AdminListTenantsParamsSortCreatedAt      AdminListTenantsParamsSort = "created_at"
 	AdminListTenantsParamsSortMinusCreatedAt AdminListTenantsParamsSort = "-created_at"
+	AdminListTenantsParamsSortMinusName      AdminListTenantsParamsSort = "-name"
+	AdminListTenantsParamsSortName           AdminListTenantsParamsSort = "name"
 )
 
 // Defines values for ListPlatformWebhookDeliveriesParamsSort.

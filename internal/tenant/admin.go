@@ -32,7 +32,7 @@ type RoleName struct {
 func AdminTenantList() page.Spec {
 	return page.Spec{
 		Params:      map[string]page.Filter{"search": {Kind: page.Partial, Exprs: []string{"t.name"}}},
-		Sorts:       map[string]string{"created_at": "t.created_at"},
+		Sorts:       map[string]string{"created_at": "t.created_at", "name": "lower(t.name)"},
 		DefaultSort: "-created_at",
 		Tiebreak:    "t.id",
 	}

@@ -139,13 +139,15 @@ func TestAdminTenants(t *testing.T) {
 			"?per_page=1":             {"Ada's Organization"},
 			"?per_page=1&page=3":      {"Acme"},
 			"?per_page=100&search=ac": {"Acme"},
+			"?sort=name":              {"Acme", "Ada's Organization", "Ünter 100%_Wäsche"},
+			"?sort=-name&per_page=2":  {"Ünter 100%_Wäsche", "Ada's Organization"},
 		} {
 			if diff := cmp.Diff(want, names(query)); diff != "" {
 				t.Errorf("%q: %s", query, diff)
 			}
 		}
 		for query, status := range map[string]int{
-			"?per_page=0": 422, "?per_page=101": 422, "?page=0": 422, "?filter[name]=x": 400, "?sort=name": 400,
+			"?per_page=0": 422, "?per_page=101": 422, "?page=0": 422, "?filter[name]=x": 400, "?sort=slug": 400,
 			"?search=" + strings.Repeat("x", 256): 422,
 		} {
 			if a := s.Call("GET", "/api/v1/admin/tenants"+query, token, nil); a.Status != status {
