@@ -89,14 +89,18 @@ func start(ctx context.Context, cmd *exec.Cmd, address netip.AddrPort, path stri
 	return nil, errors.Join(errors.New("the server did not get ready"), c.stop())
 }
 
-// lastLines reads to the end and keeps the last few lines.
+// lastLines reads to the end and keeps the last few lines. It reads on after a line that is
+// too long for it: a server whose log nobody reads stands still.
 func lastLines(r io.Reader) string {
 	var last []string
-	for lines := bufio.NewScanner(r); lines.Scan(); {
+	lines := bufio.NewScanner(r)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
 		if last = append(last, lines.Text()); len(last) > 64 {
 			last = append(last[:0], last[32:]...)
 		}
 	}
+	_, _ = io.Copy(io.Discard, r)
 	return strings.Join(last[max(0, len(last)-20):], "\n")
 }
 
