@@ -64,14 +64,18 @@ func (q *Queries) CountDeparture(ctx context.Context, tenantID uuid.UUID) error 
 }
 
 const customersOfPlan = `-- name: CustomersOfPlan :many
-SELECT s.currency, s.price_cents, s.interval_unit, s.interval_count, count(*) AS tenants, p.id AS price_id
-FROM subscriptions s
-JOIN plans l ON l.id = s.plan_id
-LEFT JOIN plan_prices p ON p.plan_id = s.plan_id AND p.currency = s.currency AND p.price_cents = s.price_cents
-    AND l.interval_unit = s.interval_unit AND l.interval_count = s.interval_count
-WHERE s.plan_id = $1 AND s.status NOT IN ('canceled', 'incomplete_expired')
-GROUP BY s.currency, s.price_cents, s.interval_unit, s.interval_count, p.id
-ORDER BY tenants DESC, s.currency, s.price_cents, s.interval_unit, s.interval_count
+WITH c AS MATERIALIZED (
+    SELECT s.plan_id, s.currency, s.price_cents, s.interval_unit, s.interval_count, count(*) AS tenants
+    FROM subscriptions s
+    WHERE s.plan_id = $1 AND s.status NOT IN ('canceled', 'incomplete_expired')
+    GROUP BY s.plan_id, s.currency, s.price_cents, s.interval_unit, s.interval_count
+)
+SELECT c.currency, c.price_cents, c.interval_unit, c.interval_count, c.tenants, p.id AS price_id
+FROM c
+JOIN plans l ON l.id = c.plan_id
+LEFT JOIN plan_prices p ON p.plan_id = c.plan_id AND p.currency = c.currency AND p.price_cents = c.price_cents
+    AND l.interval_unit = c.interval_unit AND l.interval_count = c.interval_count
+ORDER BY c.tenants DESC, c.currency, c.price_cents, c.interval_unit, c.interval_count
 `
 
 type CustomersOfPlanRow struct {
@@ -85,6 +89,7 @@ type CustomersOfPlanRow struct {
 
 // Who pays which price of a plan. A price that the plan has no more, or another by now, has
 // no id.
+// They are counted first, in the order of an index, and their prices looked up after.
 func (q *Queries) CustomersOfPlan(ctx context.Context, planID uuid.UUID) ([]CustomersOfPlanRow, error) {
 	rows, err := q.db.QueryContext(ctx, customersOfPlan, planID)
 	if err != nil {
