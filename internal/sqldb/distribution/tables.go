@@ -110,6 +110,7 @@ var Tables = map[string]Class{
 	"psp_price_states":       Local,
 	"usage_archives":         Local,
 	"usage_peaks":            Local,
+	"usage_recounts":         Local,
 	"webhook_platform":       Local,
 }
 
