@@ -22,6 +22,20 @@ type guesses struct {
 	closed time.Time // until when no password is checked
 }
 
+// wait returns for how long no password is checked at now, of which limit guesses are free.
+func (g guesses) wait(limit int64, now time.Time) time.Duration {
+	if g.count < limit {
+		return 0
+	}
+	return max(0, g.closed.Sub(now))
+}
+
+// stale reports whether the guesses are of a time so far ahead that the clock must have been
+// set back since. They would count until it has caught up.
+func (g guesses) stale(now time.Time) bool {
+	return g.began.Sub(now) > guessWindow || g.closed.Sub(now) > guessWindow
+}
+
 // add counts one more guess at now, of which limit are free.
 func (g *guesses) add(limit int64, now time.Time) {
 	if now.Sub(g.began) >= guessWindow && now.Sub(g.closed) >= guessWindow {
@@ -49,7 +63,10 @@ func (s *Service) guess(ctx context.Context, email string) (right func(context.C
 		if before, err = s.store.lockGuesses(ctx, email, now); err != nil {
 			return err
 		}
-		if left := before.closed.Sub(now); left > 0 {
+		if before.stale(now) {
+			before = guesses{began: now, closed: now}
+		}
+		if left := before.wait(limit, now); left > 0 {
 			refusal := *errTooManyGuesses
 			refusal.RetryAfter = (left + time.Second - 1).Truncate(time.Second)
 			return &refusal

@@ -73,6 +73,38 @@ func TestWrongPasswords(t *testing.T) {
 	}, countsGuesses)
 }
 
+// A clock that was set back closes no account: not one that nobody guessed at, and not for
+// longer than guesses can.
+func TestWrongPasswordsAndAClockThatWasSetBack(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		for email, guessed := range map[string]bool{"ada@example.com": false, "bob@example.com": true} {
+			s.Register(email, false)
+			s.LogIn(email)
+			for range 10 {
+				if guessed {
+					s.Call("POST", "/api/v1/auth/login", "", apptest.Object{"email": email, "password": "wrong"}).Want(401)
+				}
+			}
+			for _, ahead := range []time.Duration{10 * apptest.Day, time.Minute} {
+				login := apptest.Object{"email": email, "password": "correct horse"}
+				apptest.Exec(t, s.DB(), `UPDATE wrong_passwords SET began_at = $1, closed_until = $1`, s.Now().Add(ahead))
+				want := 200
+				if guessed && ahead == time.Minute {
+					want = 429
+				}
+				if a := s.Call("POST", "/api/v1/auth/login", "", login); a.Status != want {
+					t.Errorf("%s, %s back: %d %s", email, ahead, a.Status, a.Text)
+				}
+				if guessed {
+					apptest.Exec(t, s.DB(), `UPDATE wrong_passwords SET count = 10`)
+				}
+			}
+			apptest.Exec(t, s.DB(), `DELETE FROM wrong_passwords`)
+		}
+	}, countsGuesses)
+}
+
 // Without rate limits nothing is counted.
 func TestWrongPasswordsWithoutLimits(t *testing.T) {
 	t.Parallel()
