@@ -142,6 +142,83 @@ func TestAFrozenServer(t *testing.T) {
 	}
 }
 
+// Of several servers another takes the place of one that has stopped answering, also if its
+// connections stay open, and nobody goes back to it while the other one answers.
+func TestAServerFallsSilentAndAnotherTakesItsPlace(t *testing.T) {
+	t.Parallel()
+	address := dbtest.URL(t, sqldb.Postgres)
+	first, through := dbtest.NewLine(t, address)
+	second, alsoThrough := dbtest.NewLine(t, address)
+	u, err := url.Parse(through)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, err := url.Parse(alsoThrough)
+	if err != nil {
+		t.Fatal(err)
+	}
+	query := u.Query()
+	query.Set("host", query.Get("host")+","+other.Query().Get("host"))
+	query.Set("target_session_attrs", "read-write")
+	u.RawQuery = query.Encode()
+	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: u.String(), Patience: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	ask := func(ctx context.Context) error {
+		var one int
+		return db.Conn(ctx).QueryRowContext(ctx, "SELECT 1").Scan(&one)
+	}
+	await := func() {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); ; {
+			err := ask(t.Context())
+			switch {
+			case err == nil:
+				return
+			case !sqldb.IsUnavailable(err):
+				t.Fatal(err)
+			case time.Now().After(deadline):
+				t.Fatalf("nobody takes its place: %v", err)
+			}
+			time.Sleep(20 * time.Millisecond)
+		}
+	}
+	await()
+	for _, silent := range []*dbtest.Line{first, second} { // and back again
+		silent.Freeze()
+		await()
+		all := make(chan error, 20)
+		for range cap(all) {
+			go func() { all <- ask(t.Context()) }()
+		}
+		for range cap(all) {
+			if err := <-all; err != nil {
+				t.Error(err)
+			}
+		}
+		silent.Mend()
+		if err := ask(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	// Who starts meanwhile does not wait for the silent one for ever.
+	first.Freeze()
+	late, err := sqldb.Open(t.Context(), sqldb.Config{URL: u.String(), Patience: 2 * time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := late.Close(); err != nil {
+		t.Error(err)
+	}
+	first.Mend()
+}
+
 // Without a server there is no database, and the error says why.
 func TestOpenWithoutAServer(t *testing.T) {
 	t.Parallel()

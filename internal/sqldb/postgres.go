@@ -32,8 +32,10 @@ func (db *DB) openPostgres(ctx context.Context, c Config) error {
 	if cfg.RuntimeParams["application_name"] == "" {
 		cfg.RuntimeParams["application_name"] = "tenantry"
 	}
+	db.watch = newWatch(cfg, c.Patience, db.log)
+	db.watch.find(ctx)
 	if cfg.DefaultQueryExecMode == pgx.QueryExecModeCacheStatement {
-		pooled, err := isPooled(ctx, cfg)
+		pooled, err := isPooled(ctx, db.watch.at)
 		if err != nil {
 			return err
 		}
@@ -42,8 +44,7 @@ func (db *DB) openPostgres(ctx context.Context, c Config) error {
 			cfg.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		}
 	}
-	db.watch = newWatch(cfg, c.Patience, db.log)
-	pool := stdlib.OpenDB(*cfg, stdlib.OptionAfterConnect(scanUTC))
+	pool := stdlib.OpenDB(*cfg, stdlib.OptionBeforeConnect(db.watch.choose), stdlib.OptionAfterConnect(scanUTC))
 	conns := cmp.Or(c.Conns, DefaultConns)
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)

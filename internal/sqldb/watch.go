@@ -28,15 +28,20 @@ var errAway = errors.New("sqldb: the database does not answer")
 // watch asks on a connection of its own, and cuts all others when there is no answer:
 // what waits on them fails at once, and nobody dials until there is an answer again.
 //
+// Where the URL has several servers it looks for the one to work with, and everybody works
+// with that one: a server that is silent costs nobody else any time, and one that comes back
+// after another has taken its place is left alone.
+//
 // Invariant: while away, conns is empty, because a connection is added and away is set
 // under the same lock.
 type watch struct {
-	cfg      *pgx.ConnConfig // of its own connection
+	servers  []*pgx.ConnConfig // of its own connection, one for each server of the URL, in its order
 	log      *slog.Logger
 	patience time.Duration // with an answer of the connection that it has
 
 	mu    sync.Mutex
 	away  bool
+	at    *pgx.ConnConfig // that of servers which is worked with, set by find
 	conns map[*watchedConn]struct{}
 }
 
@@ -54,14 +59,53 @@ func (c *watchedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// newWatch makes the connections of cfg watched ones. It does not watch until start.
+// newWatch returns a watch of the servers of cfg. It does not watch until start.
 func newWatch(cfg *pgx.ConnConfig, patience time.Duration, log *slog.Logger) *watch {
 	if patience <= 0 {
 		patience = probePatience
 	}
-	w := &watch{cfg: cfg.Copy(), log: log, patience: patience, conns: map[*watchedConn]struct{}{}}
-	cfg.DialFunc = w.dial
-	return w
+	return &watch{servers: serversOf(cfg), log: log, patience: patience, conns: map[*watchedConn]struct{}{}}
+}
+
+// serversOf returns a configuration for each server of a URL. One server may have several
+// ways to connect, with and without TLS.
+func serversOf(cfg *pgx.ConnConfig) (servers []*pgx.ConnConfig) {
+	ways := append([]*pgconn.FallbackConfig{{Host: cfg.Host, Port: cfg.Port, TLSConfig: cfg.TLSConfig}}, cfg.Fallbacks...)
+	for _, way := range ways {
+		if n := len(servers); n > 0 && servers[n-1].Host == way.Host && servers[n-1].Port == way.Port {
+			servers[n-1].Fallbacks = append(servers[n-1].Fallbacks, way)
+			continue
+		}
+		server := cfg.Copy()
+		server.Host, server.Port, server.TLSConfig, server.Fallbacks = way.Host, way.Port, way.TLSConfig, nil
+		servers = append(servers, server)
+	}
+	return servers
+}
+
+// find looks for the server to work with first. Without one it is the first of the URL.
+func (w *watch) find(ctx context.Context) {
+	server := w.servers[0]
+	if len(w.servers) > 1 {
+		if conn, at, err := w.connect(ctx); err == nil {
+			server = at
+			hangUp(conn)
+		}
+	}
+	w.moveTo(server)
+}
+
+// choose makes a connection that is to be opened a watched one to the server that is worked
+// with.
+func (w *watch) choose(_ context.Context, cfg *pgx.ConnConfig) error {
+	w.mu.Lock()
+	server := w.at
+	w.mu.Unlock()
+	cfg.Host, cfg.Port, cfg.TLSConfig, cfg.Fallbacks = server.Host, server.Port, server.TLSConfig, server.Fallbacks
+	cfg.DialFunc = func(ctx context.Context, network, address string) (net.Conn, error) {
+		return w.dial(ctx, network, address, server)
+	}
+	return nil
 }
 
 // start begins to watch, until the returned function is called.
@@ -78,20 +122,20 @@ func (w *watch) start() (stop func()) {
 	}
 }
 
-func (w *watch) dial(ctx context.Context, network, address string) (net.Conn, error) {
+func (w *watch) dial(ctx context.Context, network, address string, server *pgx.ConnConfig) (net.Conn, error) {
 	if w.isAway() {
 		return nil, errAway
 	}
 	ctx, cancel := context.WithTimeout(ctx, w.patience)
 	defer cancel()
-	conn, err := w.cfg.DialFunc(ctx, network, address)
+	conn, err := server.DialFunc(ctx, network, address)
 	if err != nil {
 		return nil, err
 	}
 	c := &watchedConn{Conn: conn, watch: w}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.away {
+	if w.away || w.at != server {
 		return nil, errors.Join(errAway, conn.Close())
 	}
 	w.conns[c] = struct{}{}
@@ -134,17 +178,82 @@ func (w *watch) probe(ctx context.Context, conn *pgx.Conn) (*pgx.Conn, error) {
 		}
 		hangUp(conn) // which says little about the server: somebody may have ended this connection
 	}
-	err := within(ctx, max(dialPatience, w.patience/2), func(ctx context.Context) (err error) {
-		conn, err = pgx.ConnectConfig(ctx, w.cfg)
-		return err
-	})
+	conn, at, err := w.connect(ctx)
 	if err == nil {
+		w.moveTo(at)
 		return conn, nil
 	}
 	if refusal, ok := errors.AsType[*pgconn.PgError](err); ok && !isOutage(refusal) {
 		return nil, nil // it answers, if only that this is one connection too many
 	}
 	return nil, err
+}
+
+// connected is what came of an attempt to connect.
+type connected struct {
+	conn *pgx.Conn
+	err  error
+}
+
+// connect connects to the first server of the URL that can be worked with. All are tried at
+// the same time; once one answers, those before it have only a moment left.
+func (w *watch) connect(ctx context.Context) (*pgx.Conn, *pgx.ConnConfig, error) {
+	ctx, cancel := context.WithTimeout(ctx, max(dialPatience, w.patience/2))
+	defer cancel()
+	answered := make(chan struct{}, len(w.servers))
+	results := make([]connected, len(w.servers))
+	var all sync.WaitGroup
+	for i, server := range w.servers {
+		all.Go(func() {
+			conn, err := pgx.ConnectConfig(ctx, server)
+			results[i] = connected{conn, err}
+			if err == nil {
+				answered <- struct{}{}
+			}
+		})
+	}
+	ended := make(chan struct{})
+	go func() { all.Wait(); close(ended) }()
+	select {
+	case <-ended:
+	case <-answered:
+		select {
+		case <-ended:
+		case <-time.After(probeEvery):
+		}
+	}
+	cancel()
+	<-ended
+	var found connected
+	var at *pgx.ConnConfig
+	for i, r := range results {
+		switch {
+		case r.err != nil:
+			found.err = errors.Join(found.err, r.err)
+		case found.conn == nil:
+			found.conn, at = r.conn, w.servers[i]
+		default:
+			hangUp(r.conn)
+		}
+	}
+	if found.conn != nil {
+		return found.conn, at, nil
+	}
+	return nil, nil, found.err
+}
+
+// moveTo works with another server from now on, if it is another one.
+func (w *watch) moveTo(server *pgx.ConnConfig) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.at == server {
+		return
+	}
+	if w.at != nil {
+		w.log.Warn("the database is another server now", "host", server.Host, "port", server.Port)
+		w.cut()
+	}
+	w.at = server
 }
 
 // note acts on whether the last probe failed.
@@ -160,6 +269,11 @@ func (w *watch) note(failed error) {
 		return
 	}
 	w.log.Error("the database does not answer: what needs it is refused until it does", "error", failed)
+	w.cut()
+}
+
+// cut ends all connections of the pool. The caller holds mu.
+func (w *watch) cut() {
 	for c := range w.conns {
 		_ = c.Conn.Close()
 	}
