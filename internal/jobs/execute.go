@@ -8,12 +8,21 @@ import (
 	"runtime/debug"
 	"strings"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // Pauses between attempts, by the service's clock.
 const (
 	firstPause = 2 * time.Second
 	maxPause   = time.Hour
+)
+
+// recordPatience is how long the end of a run is tried to be recorded: not longer than its
+// lease, less the time that the handler took.
+const (
+	recordPatience = leaseTime - handlerTimeout
+	recordPause    = 250 * time.Millisecond
 )
 
 // maxErrorLength bounds a stored error, in bytes.
@@ -29,13 +38,12 @@ func (q *Queue) execute(work context.Context, c claimed) {
 	became := outcome(err, work.Err() != nil)
 	end(became)
 	q.observe(c.Kind, became, q.lease.Now().Sub(began))
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(traced), statementTimeout)
-	defer cancel()
+	ctx := context.WithoutCancel(traced)
 	log := q.log.With("job", c.ID, "kind", c.Kind, "attempt", c.Attempt)
 	if err != nil && work.Err() == nil {
 		log.WarnContext(ctx, "job failed", "error", err)
 	}
-	if err := q.record(ctx, c, err, work.Err() != nil); err != nil {
+	if err := q.recordPatiently(ctx, work, c, err); err != nil {
 		log.ErrorContext(ctx, "the end of a job was not recorded; it may run again", "error", err)
 	}
 	if c.key != nil {
@@ -78,6 +86,28 @@ func (q *Queue) attemptsOf(kind string) int {
 		return l.attempts
 	}
 	return q.maxAttempts
+}
+
+// recordPatiently records that c ended with err. While the database is away it tries again,
+// because what is not recorded is done once more when the lease ends. It gives up when the
+// lease may have ended, and after one attempt when work ends.
+func (q *Queue) recordPatiently(ctx, work context.Context, c claimed, err error) error {
+	began := q.lease.Now()
+	for again := false; ; again = true {
+		attempt, cancel := context.WithTimeout(ctx, statementTimeout)
+		failed := q.record(attempt, c, err, work.Err() != nil)
+		cancel()
+		if again && errors.Is(failed, errLeaseLost) {
+			return nil // an attempt before was recorded, and only its answer was lost
+		}
+		if !sqldb.IsUnavailable(failed) || work.Err() != nil || q.lease.Now().Sub(began) > recordPatience {
+			return failed
+		}
+		select {
+		case <-work.Done():
+		case <-time.After(recordPause):
+		}
+	}
 }
 
 // record stores that c ended with err. interrupted says that it failed because the

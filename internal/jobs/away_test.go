@@ -1,0 +1,48 @@
+package jobs_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// A job that is done while the database is away is recorded as such when it is back: it is
+// not done once more, and nobody waits for its lease, whose clock stands still here.
+func TestTheEndOfAJobWhileTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	line, address := dbtest.NewLine(t, dbtest.URL(t, sqldb.Postgres))
+	r := &rig{db: dbtest.Open(t, address)}
+	begin := time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC)
+	for _, fails := range []bool{false, true} {
+		r.clock, r.lease = clock.NewFixed(begin), clock.NewFixed(begin)
+		q, began, goOn := r.queue(nil), make(chan int, 10), make(chan error)
+		q.Handle("work", func(_ context.Context, j jobs.Job) error {
+			began <- j.Attempt
+			return <-goOn
+		})
+		enqueue(t, q, "work", nil)
+		stop := start(t, q)
+		if n := receive(t, began); n != 1 {
+			t.Fatalf("attempt %d", n)
+		}
+		line.Cut()
+		want := jobs.Stats{}
+		if fails {
+			goOn <- errors.New("some error")
+			want.Waiting = 1
+		} else {
+			goOn <- nil
+		}
+		silent(t, began)
+		line.Mend()
+		waitFor(t, q, want)
+		silent(t, began)
+		stop()
+	}
+}
