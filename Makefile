@@ -54,6 +54,10 @@ bench: ## Measure the service beside the machine's limits (ARGS="--only 'record 
 scale: ## Measure every route on databases of 1, 100 and 20,000 tenants (ARGS="--databases sqlite")
 	go run ./bench scale $(ARGS)
 
+.PHONY: chaos
+chaos: ## Break what the service stands on while it works, and count what is lost (ARGS="--only killed", see chaos/README.md)
+	go run ./chaos $(ARGS)
+
 .PHONY: prove
 prove: ## Run all tests in their long form, which repeats more
 	TENANTRY_TEST_LONG=1 go test -timeout 90m ./...

@@ -147,6 +147,8 @@ func TestForbidden(t *testing.T) {
 		{"cmd/tenantry", "team", false},
 		{"internal/app", "team", true},
 		{"bench", "usage", true},
+		{"chaos", "clock", true},
+		{"chaos", "usage", false},
 		{"internal/team", "tenant", true},
 		{"internal/team", "usage", false},
 		{"internal/team/part", "usage", false},

@@ -1,0 +1,49 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"sync/atomic"
+	"time"
+)
+
+// front passes requests on to each instance of the service in turn, also to one that does
+// not answer: it knows no better than a load balancer in the seconds before it notices.
+type front struct {
+	address   string
+	instances []*instance
+	next      atomic.Uint64
+	server    *http.Server
+}
+
+// cutHeader says that an instance could not be reached or gave no answer.
+const cutHeader = "X-Chaos-Cut"
+
+func startFront(ctx context.Context) (*front, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	f := &front{address: listener.Addr().String()}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			i := f.instances[f.next.Add(1)%uint64(len(f.instances))]
+			r.Out.URL.Scheme, r.Out.URL.Host = "http", i.address.String()
+		},
+		Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute},
+		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) {
+			w.Header().Set(cutHeader, "1")
+			w.WriteHeader(http.StatusBadGateway)
+		},
+		ErrorLog: silent(),
+	}
+	f.server = &http.Server{Handler: proxy, ReadHeaderTimeout: time.Minute, ErrorLog: silent()}
+	go func() { _ = f.server.Serve(listener) }()
+	return f, nil
+}
+
+func (f *front) stop() { _ = f.server.Close() }

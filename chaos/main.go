@@ -1,0 +1,145 @@
+//go:build linux
+
+// Command chaos runs the service as in production, breaks what it stands on while it works,
+// and counts what was lost or done twice. See README.md.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// options are the flags of a run.
+type options struct {
+	seed      uint64
+	length    float64 // of each phase of a scenario, times its own
+	databases []string
+	only      *regexp.Regexp
+	binary    string
+	json      string
+	keep      string
+	limits    limits
+}
+
+// limits are what an answer and a recovery may take.
+type limits struct {
+	answer  time.Duration // of a request that is refused
+	recover time.Duration // from the return of the database to the first success
+}
+
+// promised are the limits that the service promises (rules: http#errors).
+var promised = limits{answer: 2 * time.Second, recover: time.Second}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := command(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		os.Exit(0)
+	}
+	_, _ = fmt.Fprintln(os.Stderr, "chaos:", err)
+	os.Exit(1)
+}
+
+// errBroken is returned by a run in which the service broke a promise.
+var errBroken = errors.New("the service did not keep what it promises: see the table")
+
+func command(ctx context.Context, args []string, out io.Writer) error {
+	o, err := parse(args)
+	if err != nil {
+		return err
+	}
+	dir, remove, err := o.folder()
+	if err != nil {
+		return err
+	}
+	defer remove()
+	if err := o.build(ctx, dir, out); err != nil {
+		return err
+	}
+	rows, err := run(ctx, o, dir, out)
+	if err != nil {
+		return err
+	}
+	if err := printTable(out, o.seed, rows); err != nil {
+		return err
+	}
+	if o.json != "" {
+		if err := writeJSON(o.json, o.seed, rows); err != nil {
+			return err
+		}
+	}
+	for _, r := range rows {
+		if r.broken() {
+			return errBroken
+		}
+	}
+	return nil
+}
+
+func parse(args []string) (o options, err error) {
+	flags := flag.NewFlagSet("chaos", flag.ContinueOnError)
+	flags.Uint64Var(&o.seed, "seed", 1, "decides when what fails: the same seed makes the same faults")
+	flags.Float64Var(&o.length, "length", 1, "how long the faults last and how many there are, as a multiple")
+	flags.StringVar(&o.binary, "binary", "", "the service's program; built unless given")
+	flags.StringVar(&o.json, "json", "", "`file` that the results are written to")
+	flags.StringVar(&o.keep, "keep", "", "`folder` for databases and logs, which stay there")
+	only := flags.String("only", "", "`regexp` of the scenarios to run, matched with lines such as \"postgres frozen\"")
+	databases := flags.String("databases", "sqlite,postgres", "which databases")
+	if err := flags.Parse(args); err != nil {
+		return o, err
+	}
+	if flags.NArg() > 0 {
+		return o, fmt.Errorf("unknown argument %q", flags.Arg(0))
+	}
+	o.databases = strings.Split(*databases, ",")
+	for _, name := range o.databases {
+		if name != sqlite && name != postgres {
+			return o, fmt.Errorf("--databases: %q is neither %s nor %s", name, sqlite, postgres)
+		}
+	}
+	if o.length <= 0 {
+		return o, errors.New("--length: must be above 0")
+	}
+	o.limits = promised
+	o.only, err = regexp.Compile(*only)
+	return o, err
+}
+
+// folder returns where everything is kept, and what removes it unless it should stay.
+func (o *options) folder() (dir string, remove func(), err error) {
+	if o.keep != "" {
+		dir, err = filepath.Abs(o.keep)
+		return dir, func() {}, errors.Join(err, os.MkdirAll(dir, 0o711)) //nolint:gosec // PostgreSQL's user has to get through.
+	}
+	if dir, err = os.MkdirTemp("", "tenantry-chaos-"); err != nil {
+		return "", nil, err
+	}
+	return dir, func() { _ = os.RemoveAll(dir) }, os.Chmod(dir, 0o711) //nolint:gosec // PostgreSQL's user has to get through.
+}
+
+// build builds the service's program in the folder, unless one was given.
+func (o *options) build(ctx context.Context, dir string, out io.Writer) (err error) {
+	if o.binary != "" {
+		o.binary, err = filepath.Abs(o.binary)
+		return err
+	}
+	o.binary = filepath.Join(dir, "tenantry")
+	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", o.binary, "./cmd/tenantry")
+	build.Stdout, build.Stderr = out, os.Stderr
+	if err := build.Run(); err != nil {
+		return fmt.Errorf("build the service (from the repository's root): %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
+	"github.com/tenantry/tenantry/internal/limit"
+)
+
+// errNoRedis is returned where Redis is not installed.
+var errNoRedis = errors.New("redis-server is not installed")
+
+// newRedis returns a Redis that is not started yet.
+func newRedis(dir string) (*instance, error) {
+	program, err := exec.LookPath("redis-server")
+	if err != nil {
+		return nil, errNoRedis
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	return &instance{
+		binary: program, address: address, raw: true, log: filepath.Join(dir, "redis.log"),
+		args: []string{"--bind", "127.0.0.1", "--port", strconv.Itoa(int(address.Port())), "--save", "", "--dir", dir},
+	}, nil
+}
+
+// generousLimits are rate limits that count every request and refuse none.
+func generousLimits() string {
+	text := ""
+	for group := range limit.Defaults() {
+		text += group + "=1000000000,"
+	}
+	return text[:len(text)-1]
+}

@@ -1,0 +1,338 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// scenario is one way in which things fail while the service works.
+type scenario struct {
+	name      string
+	databases []string
+	instances int   // of the service; 0 is one
+	may       []int // statuses that the fault may cause besides 503 and no answer
+	unnoticed bool  // nobody may be refused or left without an answer
+	standby   bool  // PostgreSQL has one
+	redis     bool  // rate limits are counted in Redis
+	disk      bool  // SQLite is on a small disk
+	sandbox   bool  // the service runs with its sandbox, whose clock can be moved, and without payments
+	faults    func(ctx context.Context, w *world) error
+}
+
+// both names both databases.
+var both = []string{sqlite, postgres}
+
+// scenarios has all of them.
+func scenarios() []scenario {
+	return []scenario{
+		{name: "killed", databases: both, faults: kills},
+		{name: "three instances, one killed at a time", databases: []string{postgres}, instances: 3, faults: kills},
+		{name: "database restarted", databases: []string{postgres}, faults: restarts("fast")},
+		{name: "database crashed", databases: []string{postgres}, faults: restarts("immediate")},
+		{name: "database frozen", databases: []string{postgres}, faults: freezes},
+		{name: "fail-over, primary gone", databases: []string{postgres}, standby: true, instances: 2, faults: failOver(false)},
+		{name: "fail-over, primary silent", databases: []string{postgres}, standby: true, instances: 2, faults: failOver(true)},
+		{name: "disk full", databases: []string{sqlite}, disk: true, faults: fullDisk},
+		{name: "redis away", databases: both, redis: true, unnoticed: true, faults: redisAway},
+		{name: "stripe away, slow, failing", databases: both, may: []int{http.StatusBadGateway, http.StatusTooManyRequests, http.StatusConflict}, faults: stripeAway},
+		{name: "mail away", databases: both, unnoticed: true, faults: mailAway},
+		{name: "clock steps", databases: both, sandbox: true, faults: clockSteps},
+		{name: "slow clients", databases: both, unnoticed: true, faults: slowClients},
+	}
+}
+
+// chance returns what draws for a scenario.
+func (s scenario) chance(seed uint64, database string) *rand.Rand {
+	sum := fnv.New64a()
+	_, _ = io.WriteString(sum, database+" "+s.name)
+	return rand.New(rand.NewPCG(seed, sum.Sum64())) //nolint:gosec // it has to be repeatable
+}
+
+// kills kills an instance again and again and starts it anew.
+func kills(ctx context.Context, w *world) error {
+	for range w.rounds(5) {
+		w.pause(ctx, 500*time.Millisecond, 3*time.Second)
+		i := w.instances[w.chance.IntN(len(w.instances))]
+		i.kill()
+		w.pause(ctx, 0, time.Second)
+		if err := w.release(ctx); err != nil {
+			return err
+		}
+		if err := i.start(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restarts stops PostgreSQL and starts it again.
+func restarts(mode string) func(ctx context.Context, w *world) error {
+	return func(ctx context.Context, w *world) error {
+		for n := range w.rounds(4) {
+			w.pause(ctx, 500*time.Millisecond, 2*time.Second)
+			if err := w.primary.stop(ctx, mode); err != nil {
+				return err
+			}
+			if n%2 == 0 {
+				w.away(ctx)
+			}
+			w.pause(ctx, 0, 2*time.Second)
+			if err := w.primary.start(ctx); err != nil {
+				return err
+			}
+			if err := w.back(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// freezes stops the processes of PostgreSQL and lets them go on.
+func freezes(ctx context.Context, w *world) error {
+	for n := range w.rounds(4) {
+		w.pause(ctx, 500*time.Millisecond, 2*time.Second)
+		if err := w.primary.signal(syscall.SIGSTOP); err != nil {
+			return err
+		}
+		if n%2 == 0 {
+			w.away(ctx)
+		}
+		w.pause(ctx, 200*time.Millisecond, 4*time.Second)
+		if err := w.primary.signal(syscall.SIGCONT); err != nil {
+			return err
+		}
+		if err := w.back(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// failOver lets the primary go, or fall silent with all its connections open, and promotes
+// the standby.
+func failOver(silent bool) func(ctx context.Context, w *world) error {
+	return func(ctx context.Context, w *world) error {
+		w.pause(ctx, 2*time.Second, 4*time.Second)
+		if silent {
+			if err := w.primary.signal(syscall.SIGSTOP); err != nil {
+				return err
+			}
+		} else if err := w.primary.stop(ctx, "immediate"); err != nil {
+			return err
+		}
+		w.away(ctx)
+		w.pause(ctx, 0, time.Second)
+		if err := w.standby.promote(ctx); err != nil {
+			return err
+		}
+		if err := w.back(ctx); err != nil {
+			return err
+		}
+		w.pause(ctx, 4*time.Second, 6*time.Second)
+		return nil
+	}
+}
+
+// fullDisk fills the disk of SQLite's file and makes room again.
+func fullDisk(ctx context.Context, w *world) error {
+	i := w.instances[0]
+	ballast := fmt.Sprintf("/proc/%d/root%s", i.cmd.Process.Pid, filepath.Join(w.dir, "database", "ballast"))
+	for range w.rounds(2) {
+		w.pause(ctx, time.Second, 2*time.Second)
+		if err := fillUp(ballast); err != nil {
+			return err
+		}
+		refused := func() bool {
+			a := w.load.do(ctx, http.MethodPatch, api+"/tenant", w.load.owners[0].token, fields{"name": "Ada's"})
+			return a.status == http.StatusServiceUnavailable && a.at("code") == "storage_full"
+		}
+		if !w.load.try(ctx, refused) { // what was stored once is used again first
+			w.load.complain("with a full disk nothing was refused with storage_full")
+		}
+		for path, want := range map[string]int{"/readyz": 503, api + "/auth/me": 200, api + "/catalog/plans": 200} {
+			if status, text := ask(ctx, w.load.http, "http://"+i.address.String()+path, w.load.owners[0].token); status != want {
+				w.load.complain("%s with a full disk: %d, want %d: %s", path, status, want, text)
+			}
+		}
+		w.pause(ctx, time.Second, 3*time.Second)
+		if err := os.Remove(ballast); err != nil {
+			return err
+		}
+		if err := w.backWith(ctx, func() bool {
+			return w.load.do(ctx, http.MethodPatch, api+"/tenant", w.load.owners[0].token, fields{"name": "Ada"}).ok()
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// redisAway kills Redis, and stops its process.
+func redisAway(ctx context.Context, w *world) error {
+	for range w.rounds(2) {
+		w.pause(ctx, time.Second, 2*time.Second)
+		w.redis.kill()
+		w.pause(ctx, time.Second, 4*time.Second)
+		if err := w.redis.start(ctx); err != nil {
+			return err
+		}
+		w.pause(ctx, time.Second, 2*time.Second)
+		if err := w.redis.cmd.Process.Signal(syscall.SIGSTOP); err != nil {
+			return err
+		}
+		w.pause(ctx, time.Second, 4*time.Second)
+		if err := w.redis.cmd.Process.Signal(syscall.SIGCONT); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stripeAway makes the provider unreachable, then slow, then failing in every way.
+func stripeAway(ctx context.Context, w *world) error {
+	w.pause(ctx, time.Second, 2*time.Second)
+	w.provider.away.Store(true)
+	w.pause(ctx, 2*time.Second, 5*time.Second)
+	w.provider.away.Store(false)
+	w.pause(ctx, time.Second, 2*time.Second)
+	w.provider.slow.Store(int64(3 * time.Second))
+	w.pause(ctx, 3*time.Second, 6*time.Second)
+	w.provider.slow.Store(0)
+	for _, calls := range []map[string]any{
+		{"fail_after": 0.5, "status": 500},
+		{"fail_before": 0.3, "fail_after": 0.2, "timeout_after": 0.2, "rate_limit": 0.1, "timeout_ms": 1000, "status": 500},
+		{"fail_after": 1, "status": 0},
+	} {
+		err := w.provider.misbehave(ctx, map[string]any{
+			"api": calls, "seed": w.chance.Uint32(), "webhooks": map[string]any{"drop": 0.1, "duplicate": 0.3, "reorder": 0.3},
+		})
+		if err != nil {
+			return err
+		}
+		w.pause(ctx, 3*time.Second, 5*time.Second)
+	}
+	return w.provider.misbehave(ctx, nil)
+}
+
+// mailAway ends the mail server for a while.
+func mailAway(ctx context.Context, w *world) error {
+	for range w.rounds(2) {
+		w.pause(ctx, time.Second, 2*time.Second)
+		if err := w.mail.leave(); err != nil {
+			return err
+		}
+		w.pause(ctx, time.Second, 4*time.Second)
+		if err := w.mail.back(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// clockSteps moves the service's clock forward, and backward over a restart.
+func clockSteps(ctx context.Context, w *world) error {
+	for _, step := range []time.Duration{time.Minute, time.Hour, 26 * time.Hour, 20 * 24 * time.Hour} {
+		w.pause(ctx, time.Second, 2*time.Second)
+		step += time.Duration(w.chance.Int64N(int64(step)))
+		if a := w.load.do(ctx, http.MethodPost, "/sandbox/clock", "", fields{"advance": step.String()}); !a.ok() {
+			return fmt.Errorf("the clock was not moved: %d %s", a.status, a.body)
+		}
+	}
+	i := w.instances[0]
+	for range w.rounds(2) {
+		w.pause(ctx, time.Second, 2*time.Second)
+		i.kill() // while it has jobs, which are leased until a time far ahead
+		file := filepath.Join(w.dir, "data-0", "sandbox.db")
+		back := time.Duration(w.chance.Int64N(int64(10 * 24 * time.Hour)))
+		err := w.exec(ctx, sqldb.FileURL(file), "sandbox_settings",
+			`UPDATE sandbox_settings SET value = value - $1 WHERE key = 'clock_offset'`, int64(back))
+		if err != nil {
+			return err
+		}
+		if err := i.start(ctx); err != nil {
+			return err
+		}
+	}
+	w.pause(ctx, time.Second, 2*time.Second)
+	return nil
+}
+
+// slowClients opens connections that send or read nearly nothing.
+func slowClients(ctx context.Context, w *world) error {
+	o, i := w.load.owners[0], w.instances[0]
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	for n := range 300 {
+		conn, err := new(net.Dialer).DialContext(ctx, "tcp", i.address.String())
+		if err != nil {
+			return err
+		}
+		defer conn.Close() //nolint:errcheck // the service may have ended it
+		head := "POST " + o.path("/usage") + " HTTP/1.1\r\nHost: chaos.test\r\nContent-Type: application/json\r\nAuthorization: Bearer " + o.token + "\r\n"
+		switch n % 3 {
+		case 0: // half a head
+		case 1: // half a body
+			head += "Content-Length: 1000\r\n\r\n{"
+		case 2: // a long answer that is not read
+			head = ""
+			for range 50 {
+				head += "GET /openapi.json HTTP/1.1\r\nHost: chaos.test\r\n\r\n"
+			}
+		}
+		if _, err := io.WriteString(conn, head); err != nil && !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, syscall.EPIPE) {
+			return err
+		}
+		if n%3 == 1 {
+			go func() {
+				for ctx.Err() == nil {
+					time.Sleep(time.Second)
+					if _, err := io.WriteString(conn, " "); err != nil {
+						return
+					}
+				}
+			}()
+		}
+	}
+	w.pause(ctx, 8*time.Second, 12*time.Second)
+	return nil
+}
+
+// backWith is back with another sign that all is well.
+func (w *world) backWith(ctx context.Context, well func() bool) error {
+	began := now()
+	if !w.load.try(ctx, well) {
+		return errors.New("the service did not come back")
+	}
+	w.recovered = append(w.recovered, now().Sub(began))
+	return nil
+}
+
+// sandboxMails returns what is in the sandbox's mailbox.
+func sandboxMails(ctx context.Context, address string) (map[letter]int, error) {
+	status, text := ask(ctx, http.DefaultClient, "http://"+address+"/sandbox/mail/messages", "")
+	var box struct{ Data []struct{ To, Subject string } }
+	if err := json.Unmarshal([]byte(text), &box); err != nil || status != http.StatusOK {
+		return nil, fmt.Errorf("the mailbox: %d %s", status, text)
+	}
+	found := map[letter]int{}
+	for _, m := range box.Data {
+		found[letter{m.To, m.Subject}]++
+	}
+	return found, nil
+}

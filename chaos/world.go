@@ -1,0 +1,360 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// The databases.
+const (
+	sqlite   = "sqlite"
+	postgres = "postgres"
+)
+
+//go:embed catalog.yaml
+var catalog string
+
+// world is an installation of the service with everything that it stands on.
+type world struct {
+	options
+
+	scenario scenario
+	database string
+	dir      string
+	chance   *rand.Rand
+	env      []string
+	url      string // of the database, as the service has it
+
+	front     *front
+	instances []*instance
+	primary   *server // nil on SQLite
+	standby   *server // nil without one
+	redis     *instance
+	provider  *provider // nil where the sandbox is within the service
+	mail      *mailServer
+	meter     string // the provider's, of what is billed
+	load      *load
+	recovered []time.Duration
+}
+
+// newWorld starts everything and makes a few customers. The caller closes it, also after
+// an error.
+func newWorld(ctx context.Context, o options, s scenario, database, dir string) (*world, error) {
+	w := &world{options: o, scenario: s, database: database, dir: dir, chance: s.chance(o.seed, database)}
+	if err := os.Mkdir(dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's user has to get through.
+		return w, err
+	}
+	var err error
+	if w.front, err = startFront(ctx); err != nil {
+		return w, err
+	}
+	if err := w.startDatabase(ctx); err != nil {
+		return w, err
+	}
+	if err := w.startOutside(ctx); err != nil {
+		return w, err
+	}
+	if err := w.fill(ctx); err != nil {
+		return w, err
+	}
+	for n := range max(1, s.instances) {
+		i, err := w.newInstance(n)
+		if err != nil {
+			return w, err
+		}
+		w.instances = append(w.instances, i)
+		if err := i.start(ctx); err != nil {
+			return w, err
+		}
+	}
+	w.front.instances = w.instances
+	c := newClient(w.front.address, o.limits)
+	c.may = s.may
+	w.load = newLoad(c, w.provider)
+	return w, w.load.prepare(ctx)
+}
+
+// close ends everything that newWorld has started.
+func (w *world) close() error {
+	var err error
+	for _, i := range w.instances {
+		i.stop()
+	}
+	if w.redis != nil {
+		w.redis.kill()
+	}
+	if w.provider != nil {
+		w.provider.stop()
+	}
+	if w.mail != nil {
+		err = w.mail.leave()
+	}
+	if w.front != nil {
+		w.front.stop()
+	}
+	for _, s := range []*server{w.primary, w.standby} {
+		if s != nil {
+			_ = s.signal(syscall.SIGCONT)
+			_ = s.stop(context.Background(), "immediate") // it may have been stopped already
+		}
+	}
+	return err
+}
+
+func (w *world) startDatabase(ctx context.Context) (err error) {
+	if w.database == sqlite {
+		w.url = sqldb.FileURL(filepath.Join(w.dir, "database", "tenantry.db"))
+		return os.MkdirAll(filepath.Join(w.dir, "database"), 0o700)
+	}
+	if w.primary, err = newServer(filepath.Join(w.dir, "primary")); err != nil {
+		return err
+	}
+	if err := w.primary.initialize(ctx, w.scenario.standby); err != nil {
+		return err
+	}
+	if w.scenario.standby {
+		// Until the standby is there, nothing waits for it.
+		if err := w.primary.configure("synchronous_standby_names = ''\n"); err != nil {
+			return err
+		}
+	}
+	if err := w.primary.start(ctx); err != nil {
+		return err
+	}
+	if w.scenario.standby {
+		if err := w.startStandby(ctx); err != nil {
+			return err
+		}
+	}
+	w.url = databaseURL(w.primary, w.standby)
+	return nil
+}
+
+func (w *world) startStandby(ctx context.Context) (err error) {
+	if w.standby, err = newServer(filepath.Join(w.dir, "standby")); err != nil {
+		return err
+	}
+	if err := w.standby.follow(ctx, w.primary); err != nil {
+		return err
+	}
+	if err := w.standby.start(ctx); err != nil {
+		return err
+	}
+	if err := w.primary.configure("synchronous_standby_names = '*'\n"); err != nil {
+		return err
+	}
+	return w.primary.signal(syscall.SIGHUP)
+}
+
+// startOutside starts what the service speaks to, and has its environment made.
+func (w *world) startOutside(ctx context.Context) (err error) {
+	w.env = []string{
+		"TENANTRY_DATABASE_URL=" + w.url, "TENANTRY_STRIPE_SECRET_KEY=" + providerKey, "TENANTRY_ACCESS_TOKEN_LIFETIME=24h",
+		"TENANTRY_RATE_LIMITS=" + generousLimits(),
+	}
+	if w.scenario.redis {
+		if w.redis, err = newRedis(w.dir); err != nil {
+			return err
+		}
+		if err := w.redis.start(ctx); err != nil {
+			return err
+		}
+		w.env = append(w.env, "TENANTRY_REDIS_URL=redis://"+w.redis.address.String())
+	}
+	if w.scenario.sandbox {
+		return nil
+	}
+	if w.mail, err = startMail(ctx); err != nil {
+		return err
+	}
+	if w.provider, err = startProvider(ctx, w.binary, w.dir, "http://"+w.front.address+api+"/webhooks/stripe"); err != nil {
+		return err
+	}
+	w.env = append(w.env,
+		"TENANTRY_STRIPE_WEBHOOK_SECRET="+providerSecret, "TENANTRY_INVOICE_MODE=platform_managed",
+		"TENANTRY_SMTP_URL=smtp://"+w.mail.address+"?tls=none", "TENANTRY_MAIL_FROM=chaos@example.com",
+		"TENANTRY_PUBLIC_URL=http://"+w.front.address,
+		"HTTPS_PROXY=http://"+w.provider.address, "SSL_CERT_FILE="+w.provider.certificate, "NO_PROXY=",
+	)
+	return nil
+}
+
+// fill makes the tables and the catalog.
+func (w *world) fill(ctx context.Context) error {
+	text := catalog
+	if w.provider == nil {
+		text, _, _ = strings.Cut(text, "    prices:\n      EUR: {unit_price")
+	} else {
+		meter, err := w.provider.create(ctx, "/v1/billing/meters", "display_name", "Billed calls",
+			"event_name", billed, "default_aggregation[formula]", "sum")
+		if err != nil {
+			return err
+		}
+		price, err := w.provider.create(ctx, "/v1/prices", "currency", "eur", "unit_amount_decimal", "1", "recurring[interval]", "month",
+			"recurring[usage_type]", "metered", "recurring[meter]", meter, "product_data[name]", "Billed calls")
+		if err != nil {
+			return err
+		}
+		w.meter, text = meter, strings.Replace(text, "PRICE", price, 1)
+	}
+	file := filepath.Join(w.dir, "catalog.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		return err
+	}
+	if w.scenario.disk {
+		return nil // it is filled on its disk, see newInstance
+	}
+	if err := w.tenantry(ctx, "migrate"); err != nil {
+		return err
+	}
+	return w.tenantry(ctx, "catalog", "import", file, "--yes")
+}
+
+// tenantry runs a command of the program.
+func (w *world) tenantry(ctx context.Context, args ...string) error {
+	cmd := exec.CommandContext(ctx, w.binary, args...)
+	cmd.Env, cmd.Dir = append(append(os.Environ(), w.env...), "TENANTRY_DATA="+filepath.Join(w.dir, "data-0")), w.dir
+	var said bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("tenantry %s: %w: %s", strings.Join(args, " "), err, said.String())
+	}
+	return nil
+}
+
+// newInstance prepares an instance of the service.
+func (w *world) newInstance(n int) (*instance, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(w.dir, fmt.Sprintf("data-%d", n))
+	i := &instance{
+		binary: w.binary, args: []string{"serve", "--addr", address.String(), "--data", data}, env: w.env,
+		address: address, ready: "/readyz", log: filepath.Join(w.dir, fmt.Sprintf("service-%d.log", n)),
+	}
+	if w.scenario.sandbox {
+		i.args[0] = "dev"
+	}
+	if w.scenario.disk {
+		i.onDisk(filepath.Join(w.dir, "database"), fmt.Sprintf(`"$0" migrate && "$0" catalog import %q --yes`, filepath.Join(w.dir, "catalog.yaml")))
+	}
+	return i, nil
+}
+
+// mails returns what the service has mailed.
+func (w *world) mails(ctx context.Context) (map[letter]int, error) {
+	if w.mail != nil {
+		return w.mail.mails(ctx)
+	}
+	return sandboxMails(ctx, w.front.address)
+}
+
+// pause waits between the two times, times the length of the run. It draws by chance.
+func (w *world) pause(ctx context.Context, least, most time.Duration) {
+	d := least + time.Duration(w.chance.Int64N(int64(most-least)+1))
+	select {
+	case <-ctx.Done():
+	case <-time.After(time.Duration(float64(d) * min(1, w.length))):
+	}
+}
+
+// rounds returns how often a fault is repeated.
+func (w *world) rounds(n int) int { return max(1, int(float64(n)*w.length)) }
+
+// back measures the time until the service does again what needs its database, which has
+// just come back.
+func (w *world) back(ctx context.Context) error {
+	began := clock.System().Now()
+	o := w.load.owners[0]
+	for _, i := range w.instances {
+		c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
+		for status := 0; status != http.StatusOK; {
+			if clock.System().Now().Sub(began) > time.Minute {
+				return errors.New("the service did not come back within a minute: " + i.lastLines())
+			}
+			status, _ = ask(ctx, c, "http://"+i.address.String()+api+"/auth/me", o.token)
+			if status != http.StatusOK {
+				time.Sleep(5 * time.Millisecond)
+			}
+		}
+	}
+	w.recovered = append(w.recovered, clock.System().Now().Sub(began))
+	return nil
+}
+
+// away checks what the service says while its database is away: it is not ready, and the
+// public catalog is still there. It takes the time that the service has to notice first.
+func (w *world) away(ctx context.Context) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(w.limits.answer):
+	}
+	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
+	for _, i := range w.instances {
+		for path, want := range map[string]int{"/readyz": 503, "/healthz": 200, api + "/catalog/plans": 200, api + "/auth/me": 503} {
+			if status, text := ask(ctx, c, "http://"+i.address.String()+path, w.load.owners[0].token); status != want && ctx.Err() == nil {
+				w.load.complain("%s while the database is away: %d, want %d: %s", path, status, want, text)
+			}
+		}
+	}
+}
+
+// ask makes a GET request and returns the status, 0 without an answer, and the body.
+func ask(ctx context.Context, c *http.Client, address, token string) (int, string) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
+	if err != nil {
+		return 0, err.Error()
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	resp, err := c.Do(r)
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was only read
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return 0, err.Error()
+	}
+	return resp.StatusCode, string(text)
+}
+
+// release gives back what an instance that was killed was about to do: otherwise the others
+// wait for a minute and a half until they take it over. A run of the whole length waits.
+func (w *world) release(ctx context.Context) error {
+	if w.length >= 1 {
+		return nil
+	}
+	var err error
+	for _, table := range []string{"jobs", "psp_operations"} {
+		err = errors.Join(err, w.exec(ctx, w.url, "", `UPDATE `+table+` SET leased_until = $1 WHERE leased_until > $1`, time.Unix(0, 0).UTC()))
+	}
+	return err
+}
+
+// exec runs a statement on a database.
+func (w *world) exec(ctx context.Context, address, table, statement string, args ...any) error {
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: address, Table: table})
+	if err != nil {
+		return err
+	}
+	_, err = db.Conn(ctx).ExecContext(ctx, statement, args...)
+	return errors.Join(err, db.Close())
+}
