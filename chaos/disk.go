@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -34,13 +35,13 @@ func namespace() *syscall.SysProcAttr {
 var errNoMount = errors.New("no disk can be mounted here")
 
 // canMount reports by a nil error that a small disk can be made here.
-func canMount() error {
+func canMount(ctx context.Context) error {
 	dir, err := os.MkdirTemp("", "tenantry-chaos-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = os.Remove(dir) }()
-	cmd := exec.Command("/bin/sh", "-c", `mount -t tmpfs -o size=1m tmpfs "$0"`, dir)
+	cmd := exec.CommandContext(ctx, "/bin/sh", "-c", `mount -t tmpfs -o size=1m tmpfs "$0"`, dir)
 	cmd.SysProcAttr = namespace()
 	if said, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%w: %w: %s", errNoMount, err, said)

@@ -39,9 +39,9 @@ func startFront(ctx context.Context) (*front, error) {
 			w.Header().Set(cutHeader, "1")
 			w.WriteHeader(http.StatusBadGateway)
 		},
-		ErrorLog: silent(),
+		ErrorLog: silent,
 	}
-	f.server = &http.Server{Handler: proxy, ReadHeaderTimeout: time.Minute, ErrorLog: silent()}
+	f.server = &http.Server{Handler: proxy, ReadHeaderTimeout: time.Minute, ErrorLog: silent}
 	go func() { _ = f.server.Serve(listener) }()
 	return f, nil
 }

@@ -45,7 +45,7 @@ func (i *instance) start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer log.Close() //nolint:errcheck // the program has its own
+	defer log.Close() // the program has its own
 	program, args := i.binary, i.args
 	if i.prepare != "" {
 		program, args = "/bin/sh", append([]string{"-c", i.prepare + ` && exec "$0" "$@"`, i.binary}, i.args...)

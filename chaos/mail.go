@@ -5,7 +5,7 @@ package main
 import (
 	"context"
 	"io"
-	"log"
+	"log/slog"
 	"maps"
 	"net"
 	"net/mail"
@@ -35,7 +35,8 @@ func startMail(ctx context.Context) (*mailServer, error) {
 		return nil, err
 	}
 	m := &mailServer{address: address.String(), got: map[letter]map[string]int{}}
-	return m, m.back(ctx)
+	err = m.back(ctx)
+	return m, err
 }
 
 // back starts the server, after leave at the same address.
@@ -45,7 +46,7 @@ func (m *mailServer) back(ctx context.Context) error {
 		return err
 	}
 	server := smtp.NewServer(m)
-	server.Domain, server.ErrorLog = "chaos.test", silent()
+	server.Domain, server.ErrorLog = "chaos.test", silent
 	m.mu.Lock()
 	m.server = server
 	m.mu.Unlock()
@@ -133,5 +134,5 @@ func (s *mailSession) Reset() {}
 // Logout implements smtp.Session.
 func (s *mailSession) Logout() error { return nil }
 
-// silent returns a log for what is expected here.
-func silent() *log.Logger { return log.New(io.Discard, "", 0) }
+// silent is a log for what is expected here.
+var silent = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)

@@ -74,11 +74,11 @@ func startProvider(ctx context.Context, binary, dir, webhook string) (*provider,
 	}
 	p.address = listener.Addr().String()
 	tunnels := newTunnels(identity)
-	inside := &http.Server{Handler: p.handler(), ReadHeaderTimeout: time.Minute, ErrorLog: silent()}
+	inside := &http.Server{Handler: p.handler(), ReadHeaderTimeout: time.Minute, ErrorLog: silent}
 	go func() { _ = inside.Serve(tunnels) }()
 	p.proxy = &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		p.connect(tunnels, w, r)
-	}), ReadHeaderTimeout: time.Minute, ErrorLog: silent()}
+	}), ReadHeaderTimeout: time.Minute, ErrorLog: silent}
 	go func() { _ = p.proxy.Serve(listener) }()
 	return p, p.standIn.start(ctx)
 }
@@ -133,7 +133,7 @@ func (p *provider) handler() http.Handler {
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.Out.URL.Scheme, r.Out.URL.Host, r.Out.Host = "http", p.standIn.address.String(), ""
 		},
-		ErrorLog: silent(),
+		ErrorLog: silent,
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p.away.Load() {

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"github.com/tenantry/tenantry/internal/limit"
 )
@@ -32,9 +33,9 @@ func newRedis(dir string) (*instance, error) {
 
 // generousLimits are rate limits that count every request and refuse none.
 func generousLimits() string {
-	text := ""
+	var groups []string
 	for group := range limit.Defaults() {
-		text += group + "=1000000000,"
+		groups = append(groups, group+"=1000000000")
 	}
-	return text[:len(text)-1]
+	return strings.Join(groups, ",")
 }

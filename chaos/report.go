@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -82,7 +83,7 @@ func (r row) verdict() string {
 func runScenario(ctx context.Context, o options, s scenario, database, dir string) (r row, err error) {
 	r = row{Database: database, Scenario: s.name, Answers: map[string]int{}}
 	if s.disk {
-		if err := canMount(); err != nil {
+		if err := canMount(ctx); err != nil {
 			r.LeftOut = err.Error()
 			return r, nil
 		}
@@ -100,7 +101,7 @@ func runScenario(ctx context.Context, o options, s scenario, database, dir strin
 	err = s.faults(ctx, w)
 	w.pause(ctx, time.Second, time.Second)
 	w.load.stop()
-	if err = errors.Join(err, ctx.Err()); err != nil {
+	if err := errors.Join(err, ctx.Err()); err != nil {
 		return r, err
 	}
 	t, err := w.load.settle(ctx, w.mails, w.meter)
@@ -116,7 +117,7 @@ func (w *world) report(r *row, t *tally) {
 	c := w.load.client
 	r.Acknowledged, r.Lost, r.Doubled = t.acknowledged, t.lost, t.doubled
 	for status, n := range c.answers {
-		name := fmt.Sprint(status)
+		name := strconv.Itoa(status)
 		if status == cut {
 			name = "none"
 		}
@@ -142,10 +143,12 @@ func (w *world) report(r *row, t *tally) {
 			c.complain("%d panics in %s", n, i.log)
 		}
 	}
-	r.Wrong, r.Examples = c.wrongs, append(t.examples, c.wrong...)
+	r.Wrong, r.Examples = c.wrongs, slices.Concat(t.examples, c.wrong)
 }
 
-func milliseconds(d time.Duration) float64 { return float64(d.Round(time.Millisecond) / time.Millisecond) }
+func milliseconds(d time.Duration) float64 {
+	return float64(d.Round(time.Millisecond) / time.Millisecond)
+}
 
 // printTable prints all rows.
 func printTable(out io.Writer, seed uint64, rows []row) error {

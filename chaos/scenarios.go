@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"time"
 
@@ -63,7 +64,7 @@ func (s scenario) chance(seed uint64, database string) *rand.Rand {
 	return rand.New(rand.NewPCG(seed, sum.Sum64())) //nolint:gosec // it has to be repeatable
 }
 
-// kills kills an instance again and again and starts it anew.
+// kills ends an instance again and again, without a warning, and starts it anew.
 func kills(ctx context.Context, w *world) error {
 	for range w.rounds(5) {
 		w.pause(ctx, 500*time.Millisecond, 3*time.Second)
@@ -278,22 +279,25 @@ func slowClients(ctx context.Context, w *world) error {
 	o, i := w.load.owners[0], w.instances[0]
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	var conns []net.Conn
+	defer func() {
+		for _, conn := range conns {
+			_ = conn.Close() // the service may have ended it
+		}
+	}()
 	for n := range 300 {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", i.address.String())
 		if err != nil {
 			return err
 		}
-		defer conn.Close() //nolint:errcheck // the service may have ended it
+		conns = append(conns, conn)
 		head := "POST " + o.path("/usage") + " HTTP/1.1\r\nHost: chaos.test\r\nContent-Type: application/json\r\nAuthorization: Bearer " + o.token + "\r\n"
 		switch n % 3 {
 		case 0: // half a head
 		case 1: // half a body
 			head += "Content-Length: 1000\r\n\r\n{"
 		case 2: // a long answer that is not read
-			head = ""
-			for range 50 {
-				head += "GET /openapi.json HTTP/1.1\r\nHost: chaos.test\r\n\r\n"
-			}
+			head = strings.Repeat("GET /openapi.json HTTP/1.1\r\nHost: chaos.test\r\n\r\n", 50)
 		}
 		if _, err := io.WriteString(conn, head); err != nil && !errors.Is(err, syscall.ECONNRESET) && !errors.Is(err, syscall.EPIPE) {
 			return err
@@ -326,7 +330,9 @@ func (w *world) backWith(ctx context.Context, well func() bool) error {
 // sandboxMails returns what is in the sandbox's mailbox.
 func sandboxMails(ctx context.Context, address string) (map[letter]int, error) {
 	status, text := ask(ctx, http.DefaultClient, "http://"+address+"/sandbox/mail/messages", "")
-	var box struct{ Data []struct{ To, Subject string } }
+	var box struct {
+		Data []struct{ To, Subject string }
+	}
 	if err := json.Unmarshal([]byte(text), &box); err != nil || status != http.StatusOK {
 		return nil, fmt.Errorf("the mailbox: %d %s", status, text)
 	}

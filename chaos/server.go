@@ -62,7 +62,8 @@ func newServer(dir string) (*server, error) {
 		return nil, err
 	}
 	s := &server{bin: bin, dir: dir, address: address}
-	return s, s.unprivileged()
+	err = s.unprivileged()
+	return s, err
 }
 
 // unprivileged makes PostgreSQL's programs run as another user if this one is root,

@@ -328,7 +328,7 @@ func ask(ctx context.Context, c *http.Client, address, token string) (int, strin
 	if err != nil {
 		return 0, err.Error()
 	}
-	defer resp.Body.Close() //nolint:errcheck // it was only read
+	defer resp.Body.Close() // it was only read
 	text, err := io.ReadAll(resp.Body)
 	if err != nil {
 		return 0, err.Error()

@@ -18,6 +18,7 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -176,14 +177,14 @@ func TestAServerFallsSilentAndAnotherTakesItsPlace(t *testing.T) {
 	}
 	await := func() {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); ; {
+		for deadline := clock.System().Now().Add(time.Minute); ; {
 			err := ask(t.Context())
 			switch {
 			case err == nil:
 				return
 			case !sqldb.IsUnavailable(err):
 				t.Fatal(err)
-			case time.Now().After(deadline):
+			case clock.System().Now().After(deadline):
 				t.Fatalf("nobody takes its place: %v", err)
 			}
 			time.Sleep(20 * time.Millisecond)
