@@ -347,10 +347,10 @@ func (l *load) invite(ctx context.Context, o *owner, n int) {
 
 // change changes a tenant's plan, which is paid at once. It tries until the tenant has it.
 func (l *load) change(ctx context.Context, o *owner, plan string) {
-	var expected []int
+	expected := []int{http.StatusConflict} // the change before is not over: whoever made it was killed
 	done := l.try(ctx, func() bool {
 		a := l.as(ctx, o, http.MethodPost, o.path("/subscription/change-plan"), fields{"new_plan_id": l.plans[plan]}, expected...)
-		expected = []int{http.StatusUnprocessableEntity, http.StatusConflict} // it was changed, or is being changed
+		expected = []int{http.StatusConflict, http.StatusUnprocessableEntity} // or it was made
 		return a.ok() || l.planOf(ctx, o) == l.plans[plan]
 	})
 	if !done {
