@@ -36,8 +36,7 @@ func TestChaos(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o.binary = os.Getenv("TENANTRY_BIN")
-	t.Chdir("..")
+	o.binary, o.root = os.Getenv("TENANTRY_BIN"), ".."
 	if err := o.build(t.Context(), dir, t.Output()); err != nil {
 		t.Fatal(err)
 	}

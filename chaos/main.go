@@ -27,6 +27,7 @@ type options struct {
 	databases []string
 	only      *regexp.Regexp
 	binary    string
+	root      string // the repository's, from which the program is built; "" is here
 	json      string
 	keep      string
 	limits    limits
@@ -137,7 +138,7 @@ func (o *options) build(ctx context.Context, dir string, out io.Writer) (err err
 	}
 	o.binary = filepath.Join(dir, "tenantry")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", o.binary, "./cmd/tenantry")
-	build.Stdout, build.Stderr = out, os.Stderr
+	build.Dir, build.Stdout, build.Stderr = o.root, out, os.Stderr
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("build the service (from the repository's root): %w", err)
 	}
