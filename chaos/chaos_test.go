@@ -40,21 +40,34 @@ func TestChaos(t *testing.T) {
 	if err := o.build(t.Context(), dir, t.Output()); err != nil {
 		t.Fatal(err)
 	}
-	rows, err := run(t.Context(), o, dir, t.Output())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := printTable(t.Output(), o.seed, rows); err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range rows {
-		if r.broken() {
-			t.Errorf("%s, %s: %s", r.Database, r.Scenario, r.verdict())
-		}
-		if r.LeftOut == "" && r.Acknowledged < 50 {
-			t.Errorf("%s, %s: only %d were acknowledged", r.Database, r.Scenario, r.Acknowledged)
+	for _, database := range o.databases {
+		for _, s := range scenarios() {
+			name := database + " " + s.name
+			if slices.Contains(s.databases, database) && o.only.MatchString(name) {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					holds(t, o, s, database, filepath.Join(dir, strings.ReplaceAll(name, " ", "-")))
+				})
+			}
 		}
 	}
+}
+
+// holds runs a scenario and fails t if the service breaks a promise.
+func holds(t *testing.T, o options, s scenario, database, dir string) {
+	t.Helper()
+	r, err := runScenario(t.Context(), o, s, database, dir)
+	switch {
+	case err != nil:
+		t.Fatal(err)
+	case r.LeftOut != "":
+		t.Skip(r.LeftOut)
+	case r.broken():
+		t.Errorf("%s: %s", r.verdict(), strings.Join(r.Examples, "\n"))
+	case r.Acknowledged < 50:
+		t.Errorf("only %d were acknowledged", r.Acknowledged)
+	}
+	t.Logf("%d acknowledged, back after %v ms, not answered 2xx: %s", r.Acknowledged, r.Recovered, r.others())
 }
 
 // What is lost and doubled is seen, in figures that nobody made while something ran.

@@ -18,6 +18,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -161,7 +162,7 @@ func fullDisk(ctx context.Context, w *world) error {
 		}
 		refused := func() bool {
 			a := w.load.do(ctx, http.MethodPatch, api+"/tenant", w.load.owners[0].token, fields{"name": "Ada's"})
-			return a.status == http.StatusServiceUnavailable && a.at("code") == "storage_full"
+			return a.status == http.StatusServiceUnavailable && a.at("code") == string(fault.StorageFull)
 		}
 		if !w.load.try(ctx, refused) { // what was stored once is used again first
 			w.load.complain("with a full disk nothing was refused with storage_full")

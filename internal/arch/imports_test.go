@@ -47,7 +47,7 @@ var settings = []string{"account", "usage", "invoice"}
 var sandbox = []string{"clock", "dbfile", "i18n", "mail", "money", "prepared"}
 
 // chaos lists what the program that breaks things may import.
-var chaos = []string{"clock", "limit", "sqldb"}
+var chaos = []string{"clock", "fault", "limit", "sqldb"}
 
 // libraries are confined to the packages that wrap them.
 var libraries = []struct {
