@@ -192,7 +192,7 @@ func (l *load) prepare(ctx context.Context) error {
 	}) {
 		return fmt.Errorf("the catalog is not answered: %v", l.wrong)
 	}
-	for i, plan := range []string{basic, basic, basic, metered} {
+	for i, plan := range []string{plus, basic, basic, metered} { // each once: selling a plan first changes the catalog
 		o, ok := l.register(ctx, fmt.Sprintf("owner-%d@chaos.test", i))
 		if !ok || !l.onboard(ctx, o) {
 			return fmt.Errorf("no customer could be made: %v", l.wrong)

@@ -88,7 +88,15 @@ func newWorld(ctx context.Context, o options, s scenario, database, dir string) 
 	c := newClient(w.front.address, o.limits)
 	c.may = s.may
 	w.load = newLoad(c, w.provider)
-	return w, w.load.prepare(ctx)
+	if err := w.load.prepare(ctx); err != nil {
+		return w, err
+	}
+	for _, i := range w.instances { // each has its own cache of the catalog
+		if status, text := ask(ctx, c.http, "http://"+i.address.String()+api+"/catalog/plans", ""); status != http.StatusOK {
+			return w, fmt.Errorf("the catalog was answered %d: %s", status, text)
+		}
+	}
+	return w, nil
 }
 
 // close ends everything that newWorld has started.
@@ -323,7 +331,9 @@ func ask(ctx context.Context, c *http.Client, address, token string) (int, strin
 	if err != nil {
 		return 0, err.Error()
 	}
-	r.Header.Set("Authorization", "Bearer "+token)
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
 	resp, err := c.Do(r)
 	if err != nil {
 		return 0, err.Error()
