@@ -98,6 +98,10 @@ func runScenario(ctx context.Context, o options, s scenario, database, dir strin
 		return r, err
 	}
 	w.load.start(ctx)
+	select { // until the provider has told of what was sold, which has the catalog read anew
+	case <-ctx.Done():
+	case <-time.After(3 * time.Second):
+	}
 	err = s.faults(ctx, w)
 	w.pause(ctx, time.Second, time.Second)
 	w.load.stop()
