@@ -41,6 +41,9 @@ func TestTheEndOfAJobWhileTheDatabaseIsAway(t *testing.T) {
 		}
 		silent(t, began)
 		line.Mend()
+		for r.db.Ping(t.Context()) != nil {
+			time.Sleep(10 * time.Millisecond)
+		}
 		waitFor(t, q, want)
 		silent(t, began)
 		stop()
