@@ -20,7 +20,7 @@ func TestBackupUnderLoad(t *testing.T) {
 	t.Parallel()
 	address, folder, restored := freeAddress(t), t.TempDir(), t.TempDir()
 	env := append(os.Environ(), "TENANTRY_LOG_LEVEL=error", "TENANTRY_RATE_LIMITS=off")
-	server := startDev(t, append(env, "TENANTRY_ADDR="+address, "TENANTRY_DATA="+folder), address)
+	server := startWatched(t, append(env, "TENANTRY_ADDR="+address, "TENANTRY_DATA="+folder), address)
 	r := &recorder{t: t, base: "http://" + address + "/api/v1"}
 	r.logIn()
 	load := startLoad(r)

@@ -15,8 +15,11 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"tenantry": main, "stubborn": stubborn})
+	testscript.Main(program{m}, map[string]func(){"tenantry": main, watched: main, "stubborn": stubborn})
 }
+
+// watched is the command that is the program with the race detector, if the tests run under it.
+const watched = "tenantry-watched"
 
 // The scripts in testdata are the command's contract: what it prints and the code
 // that it exits with.

@@ -33,7 +33,7 @@ func quotaHolds(t *testing.T, url string, processes int) {
 	for i := range bases {
 		// One after the other: the first makes the demo data.
 		address := freeAddress(t)
-		servers[i] = startDev(t, append(os.Environ(), "TENANTRY_ADDR="+address, "TENANTRY_DATA="+t.TempDir(),
+		servers[i] = startWatched(t, append(os.Environ(), "TENANTRY_ADDR="+address, "TENANTRY_DATA="+t.TempDir(),
 			"TENANTRY_DATABASE_URL="+url, "TENANTRY_LOG_LEVEL=error", "TENANTRY_RATE_LIMITS=off"), address)
 		bases[i] = "http://" + address + "/api/v1"
 	}

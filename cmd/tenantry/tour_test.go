@@ -120,6 +120,12 @@ func startDev(t *testing.T, env []string, address string) *running {
 	return startCommand(t, exec.CommandContext(t.Context(), "tenantry", "dev"), env, address)
 }
 
+// startWatched is startDev of the program under the race detector, if the tests run under it.
+func startWatched(t *testing.T, env []string, address string) *running {
+	t.Helper()
+	return startCommand(t, exec.CommandContext(t.Context(), watched, "dev"), env, address)
+}
+
 // startCommand starts a command that becomes the program, and waits until it is ready.
 func startCommand(t *testing.T, cmd *exec.Cmd, env []string, address string) *running {
 	t.Helper()

@@ -72,7 +72,7 @@ func TestTraces(t *testing.T) {
 	web := httptest.NewServer(s)
 	defer web.Close()
 	address := freeAddress(t)
-	server := startDev(t, append(os.Environ(), "TENANTRY_ADDR="+address, "TENANTRY_DATA="+t.TempDir(), "TENANTRY_LOG_FORMAT=json",
+	server := startWatched(t, append(os.Environ(), "TENANTRY_ADDR="+address, "TENANTRY_DATA="+t.TempDir(), "TENANTRY_LOG_FORMAT=json",
 		"OTEL_EXPORTER_OTLP_ENDPOINT="+web.URL, "OTEL_BSP_SCHEDULE_DELAY=20", "OTEL_SERVICE_NAME=shop"), address)
 	base := "http://" + address
 	c := &client{t: t, http: &http.Client{}}
@@ -135,7 +135,7 @@ func TestTraces(t *testing.T) {
 func TestTracesToNobody(t *testing.T) {
 	t.Parallel()
 	address := freeAddress(t)
-	server := startDev(t, append(os.Environ(), "TENANTRY_ADDR="+address, "TENANTRY_DATA="+t.TempDir(),
+	server := startWatched(t, append(os.Environ(), "TENANTRY_ADDR="+address, "TENANTRY_DATA="+t.TempDir(),
 		"OTEL_TRACES_EXPORTER=otlp", "OTEL_EXPORTER_OTLP_ENDPOINT=http://"+freeAddress(t), "OTEL_BSP_SCHEDULE_DELAY=20"), address)
 	c := &client{t: t, http: &http.Client{Timeout: time.Minute}}
 	if token, _ := c.logIn("http://"+address+"/api/v1", sandbox.OwnerEmail, sandbox.OwnerPassword); token == "" {

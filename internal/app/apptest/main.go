@@ -4,17 +4,22 @@ import (
 	"flag"
 	"os"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"testing"
 )
 
 // Main runs the tests of a package, which calls it in its TestMain. Half of the time
 // a test waits: for a database, a job, a notification. Therefore twice as many run at
-// once as there are processors, unless the command says otherwise by -parallel. At the
-// end Main removes what the tests have shared.
+// once as there are processors, unless the command says otherwise by -parallel. Garbage may
+// grow to four times what is in use, unless GOGC is set: collecting it is a part of the time,
+// above all under the race detector. At the end Main removes what the tests have shared.
 func Main(m *testing.M) int {
 	if hosting := os.Getenv(childVariable); hosting != "" {
 		return serveAsChild(hosting)
+	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(400)
 	}
 	flag.Parse()
 	chosen := false
