@@ -93,10 +93,7 @@ func (noSubscriptions) HasBought(context.Context, uuid.UUID) (bool, error) { ret
 
 func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 	system := clock.System()
-	passwords, err := account.NewPasswords(account.DefaultHashCost())
-	if err != nil {
-		return nil, err
-	}
+	passwords := account.NewPasswords(account.DefaultHashCost())
 	trail := audit.New(audit.Deps{DB: db, Clock: system})
 	s := &seeder{db: db, auditLog: trail}
 	s.tenants = tenant.NewService(tenant.Deps{

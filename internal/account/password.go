@@ -2,9 +2,13 @@ package account
 
 import (
 	"context"
+	"encoding/base64"
+	"fmt"
 	"runtime"
+	"strings"
 
 	"github.com/alexedwards/argon2id"
+	"golang.org/x/crypto/argon2"
 
 	"github.com/tenantry/tenantry/internal/account/common"
 )
@@ -29,14 +33,19 @@ type Passwords struct {
 }
 
 // NewPasswords returns a hasher that runs as many hashes at once as there are cores.
-func NewPasswords(cost HashCost) (*Passwords, error) {
-	p := &Passwords{
-		params: &argon2id.Params{Memory: cost.MemoryKiB, Iterations: cost.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32},
-		slots:  make(chan struct{}, runtime.GOMAXPROCS(0)),
+func NewPasswords(cost HashCost) *Passwords {
+	params := &argon2id.Params{Memory: cost.MemoryKiB, Iterations: cost.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32}
+	return &Passwords{params: params, slots: make(chan struct{}, runtime.GOMAXPROCS(0)), decoy: decoy(params)}
+}
+
+// decoy returns a hash that takes as long to check as one with the parameters. It is that of
+// no known password: to compute one would take a start the time of a login.
+func decoy(p *argon2id.Params) string {
+	part := func(text string, length uint32) string {
+		return base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat(text, int(length))[:length]))
 	}
-	decoy, err := argon2id.CreateHash("a password that nobody has", p.params)
-	p.decoy = decoy
-	return p, err
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, p.Memory, p.Iterations, p.Parallelism,
+		part("no salt", p.SaltLength), part("no key", p.KeyLength))
 }
 
 // HashNew is Hash for a password that somebody chooses. One that everybody uses is a

@@ -30,10 +30,7 @@ func (noTenants) MembershipsOf(context.Context, int64) ([]Membership, error) { r
 
 func newTestService(t *testing.T, db *sqldb.DB) *Service {
 	t.Helper()
-	passwords, err := NewPasswords(DefaultHashCost())
-	if err != nil {
-		t.Fatal(err)
-	}
+	passwords := NewPasswords(DefaultHashCost())
 	return NewService(Deps{
 		DB: db, Clock: clock.System(), Passwords: passwords, Tenants: noTenants{}, Lifetimes: DefaultLifetimes(),
 	})
@@ -81,10 +78,7 @@ func TestLoginRenewsOutdatedHashes(t *testing.T) {
 // up.
 func TestHashingIsBounded(t *testing.T) {
 	t.Parallel()
-	p, err := NewPasswords(DefaultHashCost())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := NewPasswords(DefaultHashCost())
 	var running, most atomic.Int64
 	var wg sync.WaitGroup
 	for range 20 {
@@ -116,6 +110,25 @@ func TestHashingIsBounded(t *testing.T) {
 	cancel()
 	if _, err := p.Hash(ctx, "x"); err == nil {
 		t.Error("a caller who gave up was kept waiting")
+	}
+}
+
+// What stands for the hash of an unknown email has the parameters of all others, so that it takes
+// as long to check, whatever they are.
+func TestDecoyCostsAsMuch(t *testing.T) {
+	t.Parallel()
+	for _, cost := range []HashCost{DefaultHashCost(), {MemoryKiB: 64, Passes: 1}} {
+		p := NewPasswords(cost)
+		params, salt, key, err := argon2id.DecodeHash(p.decoy)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *params != *p.params || len(salt) != 16 || len(key) != 32 {
+			t.Errorf("%+v with %d and %d bytes, want %+v", params, len(salt), len(key), p.params)
+		}
+		if matches, err := p.Matches(t.Context(), "correct horse", nil); matches || err != nil {
+			t.Errorf("%t, %v", matches, err)
+		}
 	}
 }
 

@@ -89,11 +89,7 @@ func (svc *service) mountFrontend(api *rest.API) error {
 	api.Mount(callback, popup)
 	api.Mount(callback+".js", popup)
 	if parts.Included {
-		served, err := elements.Handler(parts.Files())
-		if err != nil {
-			return err
-		}
-		api.Mount(elements.Path, served)
+		api.Mount(elements.Path, elements.Handler(parts.Files()))
 	}
 	if svc.hasConsole() {
 		return svc.mountConsole(api, own)

@@ -132,10 +132,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 // addAccounts builds the accounts and what belongs to them: delegated login,
 // pictures and push messages.
 func (d *domains) addAccounts(p *platform, out outside, link *links) error {
-	passwords, err := account.NewPasswords(cmp.Or(p.settings.HashCost, account.DefaultHashCost()))
-	if err != nil {
-		return err
-	}
+	passwords := account.NewPasswords(cmp.Or(p.settings.HashCost, account.DefaultHashCost()))
 	d.accounts = account.NewService(account.Deps{
 		DB: p.db, Clock: p.clock, Passwords: passwords, Tenants: d.tenants,
 		Jobs: p.jobs, Notices: p.letters, Lifetimes: cmp.Or(p.settings.Lifetimes, account.DefaultLifetimes()),
@@ -158,6 +155,7 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 			Client: safehttp.New(safehttp.Config{Exempt: out.reachable}), Contact: pushContact(p.settings),
 		}),
 	})
+	var err error
 	d.oauth, err = oauth.NewService(oauth.Deps{
 		DB: p.db, Clock: p.clock,
 		Accounts: d.accounts, Providers: out.logins, Avatars: d.avatars,

@@ -43,7 +43,6 @@ type process struct {
 func (p *process) run(ctx context.Context, started func(context.Context) error) error {
 	p.svc.api.Mount("/healthz", http.HandlerFunc(p.health.live))
 	p.svc.api.Mount("/readyz", http.HandlerFunc(p.health.readiness))
-	tuneMemory()
 	var fresh freshConns
 	server := &http.Server{
 		Handler: framing.Handler(p.svc.api, p.svc.api.Unreadable), ConnContext: framing.Context, DisableGeneralOptionsHandler: true,
@@ -69,7 +68,6 @@ func (p *process) run(ctx context.Context, started func(context.Context) error) 
 			return err
 		}
 		p.health.ready.Store(ctx.Err() == nil)
-		freeStartMemory()
 		return nil
 	})
 	select {

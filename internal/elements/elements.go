@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 )
 
@@ -34,17 +35,19 @@ type file struct {
 }
 
 // Handler serves the built components in files to pages of every origin: they are public, and what
-// they read is protected by the API. It is mounted at Path.
-func Handler(files fs.FS) (http.Handler, error) {
-	all, err := read(files)
-	if err != nil {
-		return nil, err
-	}
+// they read is protected by the API. It is mounted at Path. The files are read at the first
+// request: most processes are never asked for them.
+func Handler(files fs.FS) http.Handler {
+	components := sync.OnceValues(func() (map[string]file, error) { return read(files) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, "This is a file.", http.StatusMethodNotAllowed)
 			return
+		}
+		all, err := components()
+		if err != nil {
+			panic(err) // they are part of the program
 		}
 		one, there := all[strings.TrimPrefix(r.URL.Path, Path)]
 		if !there {
@@ -52,7 +55,7 @@ func Handler(files fs.FS) (http.Handler, error) {
 			return
 		}
 		one.serve(w, r)
-	}), nil
+	})
 }
 
 func read(files fs.FS) (map[string]file, error) {

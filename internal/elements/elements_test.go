@@ -9,21 +9,14 @@ import (
 	"net/http/httptest"
 	"regexp"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/fstest"
 
 	built "github.com/tenantry/tenantry/clients/elements"
 	"github.com/tenantry/tenantry/internal/elements"
 )
-
-func serve(t *testing.T, files fs.FS) http.Handler {
-	t.Helper()
-	h, err := elements.Handler(files)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
-}
 
 func ask(h http.Handler, method, path string, header ...string) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
@@ -39,7 +32,7 @@ func ask(h http.Handler, method, path string, header ...string) *httptest.Respon
 // for ever only under its version.
 func TestHandler(t *testing.T) {
 	t.Parallel()
-	h := serve(t, fstest.MapFS{
+	h := elements.Handler(fstest.MapFS{
 		"team.js": {Data: []byte("plain")}, "team.js.gz": {Data: []byte("packed")}, "licenses.md": {Data: []byte("licences")}, "other.txt": {Data: []byte("?")},
 	})
 	for accept, want := range map[string][2]string{
@@ -79,7 +72,7 @@ func TestBuilt(t *testing.T) {
 	if !built.Included {
 		t.Skip("this program is built without the components")
 	}
-	h := serve(t, built.Files())
+	h := elements.Handler(built.Files())
 	all := ask(h, "GET", "/elements/v1/elements.js").Body.String()
 	for _, name := range []string{"pricing", "team", "billing", "usage", "account"} {
 		plain := ask(h, "GET", "/elements/v1/"+name+".js").Body.Bytes()
@@ -104,5 +97,39 @@ func TestBuilt(t *testing.T) {
 		if found := regexp.MustCompile(`https?://[\w./-]+`).FindAll(plain, -1); len(found) > 0 {
 			t.Errorf("%s names addresses of others: %s", name, found)
 		}
+	}
+}
+
+// counting counts how often files are opened.
+type counting struct {
+	fs.FS
+	opened atomic.Int64
+}
+
+func (c *counting) Open(name string) (fs.File, error) {
+	c.opened.Add(1)
+	return c.FS.Open(name)
+}
+
+// The files are read when the first one is asked for, by several at once too, and then never again.
+func TestFilesAreReadOnce(t *testing.T) {
+	t.Parallel()
+	files := &counting{FS: fstest.MapFS{"team.js": {Data: []byte("one")}, "team.js.gz": {Data: []byte("two")}}}
+	h := elements.Handler(files)
+	if n := files.opened.Load(); n > 0 {
+		t.Errorf("%d files are read before anybody asks", n)
+	}
+	var wg sync.WaitGroup
+	for range 5 {
+		wg.Go(func() {
+			if got := ask(h, "GET", elements.Path+"team.js"); got.Code != 200 || got.Body.String() != "one" {
+				t.Errorf("%d %s", got.Code, got.Body)
+			}
+		})
+	}
+	wg.Wait()
+	read := files.opened.Load()
+	if ask(h, "GET", elements.Path+"team.js"); read == 0 || files.opened.Load() != read {
+		t.Errorf("%d files are read for the first requests and %d with another", read, files.opened.Load())
 	}
 }

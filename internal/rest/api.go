@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -88,7 +87,10 @@ type API struct {
 	huma   huma.API
 	root   http.Handler
 	routes []Route
-	ops    map[string]*operation // by operation id
+	// preparing guards what a route's preparation writes: ops, settled and the document.
+	preparing sync.Mutex
+	prepared  map[string]*prepared  // by operation id
+	ops       map[string]*operation // by operation id
 	// own are the answers that write themselves.
 	own writers
 	// settled are the schemas that settleSchemas has seen.
@@ -100,9 +102,9 @@ type API struct {
 }
 
 // New builds the API of a route table. It panics on a table that contradicts
-// itself (two equal routes, an unknown scope or limit, a body type that cannot be
-// described or has a rule that is not enforced). That is a programming error, which
-// shows at every start and in every test.
+// itself (two equal routes, an unknown scope or limit). That is a programming error,
+// which shows at every start and in every test. A body type that cannot be described or
+// has a rule that is not enforced shows where all routes are prepared: in OpenAPI.
 func New(cfg Config, routes []Route) *API {
 	replaceHumaErrors()
 	if cfg.Address == nil {
@@ -123,44 +125,22 @@ func New(cfg Config, routes []Route) *API {
 	if cfg.Panicked == nil {
 		cfg.Panicked = func() {}
 	}
-	a := &API{cfg: cfg, router: chi.NewRouter(), routes: routes, ops: map[string]*operation{}, own: writers{}, settled: map[string]bool{}, panics: panics{places: map[string]*panicPlaceLog{}}}
+	a := &API{
+		cfg: cfg, router: chi.NewRouter(), routes: routes, prepared: map[string]*prepared{}, ops: map[string]*operation{},
+		own: writers{}, settled: map[string]bool{}, panics: panics{places: map[string]*panicPlaceLog{}},
+	}
 	a.huma = huma.NewAPI(humaConfig(cfg, a.own), adapter{a})
 	a.router.NotFound(a.notFound)
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	for _, r := range routes {
 		a.add(r)
 	}
-	a.addEvents(cfg.Events)
 	a.openAPI = sync.OnceValue(a.completed)
 	a.document = sync.OnceValues(a.encodeDocument)
 	a.mountDocs()
 	a.Mount("/csrf-cookie", http.HandlerFunc(a.csrf))
 	a.root = a.begin(a.recoverPanic(a.securityHeaders(a.cors(a.router))))
 	return a
-}
-
-func (a *API) add(r Route) {
-	defer func() {
-		if reason := recover(); reason != nil {
-			panic(fmt.Sprintf("route %s %s: %v", r.Method, r.Path, reason))
-		}
-	}()
-	r.check()
-	if a.ops[r.ID()] != nil {
-		panic("there is another route like it")
-	}
-	r.Handler.register(a, r)
-	a.settleSchemas()
-}
-
-// handle registers h for the method and path of the route. HEAD is answered like
-// GET, without the body.
-func (a *API) handle(op *operation, h http.Handler) {
-	h = a.protect(op, h)
-	a.router.Method(op.route.Method, op.route.Path, h)
-	if op.route.Method == http.MethodGet {
-		a.router.Method(http.MethodHead, op.route.Path, h)
-	}
 }
 
 // ServeHTTP answers a request.

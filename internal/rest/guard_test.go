@@ -190,7 +190,7 @@ func TestLoginLimit(t *testing.T) {
 	}
 }
 
-// A row that cannot mean what it says stops the start.
+// A row that cannot mean what it says stops the start, and a body that cannot, the document.
 func TestNewPanics(t *testing.T) {
 	t.Parallel()
 	good := routes()[5]
@@ -227,7 +227,7 @@ func TestNewPanics(t *testing.T) {
 					t.Errorf("panic %q", reason)
 				}
 			}()
-			rest.New(config(t, new(syncBuffer)), table)
+			rest.New(config(t, new(syncBuffer)), table).OpenAPI()
 		})
 	}
 }

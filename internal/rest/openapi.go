@@ -81,8 +81,12 @@ func (a *API) describe(op *operation) huma.Operation {
 	return doc
 }
 
-// completed returns the whole document.
+// completed returns the whole document, for which it prepares all routes.
 func (a *API) completed() *huma.OpenAPI {
+	for _, r := range a.routes {
+		a.prepared[r.ID()].prepare()
+	}
+	a.addEvents(a.cfg.Events)
 	ops := make([]reference.Operation, 0, len(a.routes)+1)
 	for _, r := range a.routes {
 		op := a.ops[r.ID()]

@@ -223,8 +223,10 @@ func (t typed[I, O]) register(a *API, r Route) {
 		return out, nil
 	})
 	compileInput[I](a, op)
-	add[O](a.own)
 }
+
+// note implements noting.
+func (t typed[I, O]) note(w writers) { add[O](w) }
 
 // Raw makes a plain HTTP handler the handler of a route, such as the receiver of
 // signed notifications. Guards and limits run before it. It has to bound the body

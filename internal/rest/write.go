@@ -21,6 +21,10 @@ type writable interface {
 	writer() (reflect.Type, func(dst []byte, body any) []byte)
 }
 
+// noting is a handler whose answers may write themselves. They are noted before the first request,
+// after which writers is only read.
+type noting interface{ note(w writers) }
+
 // add notes how the bodies of an answer of type O write themselves, if they do.
 func add[O any](w writers) {
 	if answer, ok := any(new(O)).(writable); ok {

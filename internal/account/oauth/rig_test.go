@@ -57,10 +57,7 @@ func newRig(t *testing.T, db *sqldb.DB, c clock.Clock, providers func(url string
 	server := httptest.NewUnstartedServer(nil)
 	r.url = "http://" + server.Listener.Addr().String()
 	log := slog.New(slog.NewJSONHandler(r.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	passwords, err := account.NewPasswords(account.DefaultHashCost())
-	if err != nil {
-		t.Fatal(err)
-	}
+	passwords := account.NewPasswords(account.DefaultHashCost())
 	r.accounts = account.NewService(account.Deps{
 		DB: db, Clock: c, Passwords: passwords, Lifetimes: account.DefaultLifetimes(),
 		Tenants: tenant.NewService(tenant.Deps{DB: db, Clock: c, Subscriptions: noSubscriptions{}}),

@@ -78,10 +78,7 @@ func withAccounts(ctx context.Context, s settings.Settings, command func(*accoun
 		return err
 	}
 	defer Closing(db, &err)
-	passwords, err := account.NewPasswords(account.DefaultHashCost())
-	if err != nil {
-		return err
-	}
+	passwords := account.NewPasswords(account.DefaultHashCost())
 	trail := audit.New(audit.Deps{DB: db, Clock: clock.System()})
 	err = command(account.NewService(account.Deps{
 		DB: db, Clock: clock.System(), Passwords: passwords, Lifetimes: account.DefaultLifetimes(), Audit: trail,

@@ -49,10 +49,7 @@ func each(t *testing.T, f func(t *testing.T, r *rig)) {
 
 func newRig(t *testing.T, db *sqldb.DB) *rig {
 	t.Helper()
-	passwords, err := account.NewPasswords(account.DefaultHashCost())
-	if err != nil {
-		t.Fatal(err)
-	}
+	passwords := account.NewPasswords(account.DefaultHashCost())
 	r := &rig{t: t, db: db, clock: clock.NewAdjustable(clock.System(), 0), tokens: map[string]string{}}
 	r.tenants = tenant.NewService(tenant.Deps{DB: db, Clock: r.clock, Subscriptions: r})
 	r.accounts = account.NewService(account.Deps{
