@@ -61,7 +61,7 @@ LEFT JOIN users i ON i.id = CASE WHEN t.impersonated_user_id IS NOT NULL THEN t.
 LEFT JOIN memberships m ON m.user_id = u.id AND (t.impersonated_tenant_id IS NULL OR m.tenant_id = t.impersonated_tenant_id)
 LEFT JOIN tenants tn ON tn.id = m.tenant_id
 LEFT JOIN roles r ON r.id = m.role_id
-WHERE t.revoked_at IS NULL AND t.token_hash IN (VALUES `+sqldb.Tuples(1, len(hashes), "text")+`)`, args...)
+WHERE t.revoked_at IS NULL AND t.token_hash IN `+sqldb.List(1, len(hashes), "text"), args...)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "look up credentials")
 	}

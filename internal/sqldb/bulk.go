@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"math/bits"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -48,4 +49,11 @@ func Tuples(first, n int, types ...string) string {
 	}
 	b.WriteString(")")
 	return b.String()
+}
+
+// List writes n placeholders, numbered from first on, for IN: ($1::text,$2::text). Unlike
+// a list of VALUES, PostgreSQL looks these up in an index also while it knows nothing about
+// the size of the table.
+func List(first, n int, kind string) string {
+	return Tuples(first, 1, slices.Repeat([]string{kind}, n)...)
 }
