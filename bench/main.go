@@ -48,6 +48,9 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 	if len(args) > 0 && args[0] == scaleCommand {
 		return runScale(ctx, args[1:], out)
 	}
+	if len(args) > 0 && args[0] == peersCommand {
+		return runPeers(ctx, args[1:], out)
+	}
 	o, err := parse(args)
 	if err != nil {
 		return err

@@ -46,6 +46,7 @@ var order = []section{
 		{"deploy/README.md", "Deploying", "A systemd unit, an image, a chart, proxies and alerts."},
 		{"docs/operations.md", "Operations", "Backups, what to watch, and what to do when something fails."},
 		{"docs/scaling.md", "Scaling", "What one process does, what was measured, and what was not."},
+		{"docs/performance.md", "Performance", "What it does in a second, beside what the machine can do at all."},
 		{"docs/metrics.md", "Metrics", "Every figure that the service has for Prometheus."},
 		{"docs/security.md", "Security", "What is protected against whom, and the test that guards it."},
 		{"docs/migrating.md", "Migrating", "Bring users, tenants and subscriptions from another system."},
