@@ -85,7 +85,7 @@ func (s *session) run(ctx context.Context) (err error) {
 		}
 	}
 	_, highest, err := s.service.memory()
-	s.report.figure(s.database, "memory, highest", highest, "MiB", 250)
+	s.report.figure(s.database, "memory, highest", highest, "MiB", 200)
 	return err
 }
 
