@@ -17,6 +17,8 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
+
+	"github.com/tenantry/tenantry/bench/report"
 )
 
 // options are the flags of a run.
@@ -123,12 +125,12 @@ func runIn(ctx context.Context, dir string, o options, out io.Writer) (err error
 		return err
 	}
 	defer func() { err = errors.Join(err, bare.stop()) }()
-	r := newReport(out)
+	r := report.New(out)
 	for _, database := range o.databases {
 		s := &session{options: o, bare: bare, report: r, dir: filepath.Join(dir, database), database: database}
 		if err := s.run(ctx); err != nil {
 			return fmt.Errorf("%s: %w", database, err)
 		}
 	}
-	return r.write(o.json)
+	return r.Write(o.json)
 }

@@ -16,6 +16,8 @@ import (
 	"strconv"
 
 	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/bench/report"
 )
 
 // The service is compared with what a team writes on its own in a day: bench/peers/express.
@@ -44,7 +46,7 @@ func runPeers(ctx context.Context, args []string, out io.Writer) error {
 		return errors.New("install the peer first: npm ci --prefix " + peerFolder)
 	}
 	return inFolder(func(dir string) (err error) {
-		s := &session{options: o, report: newReport(out), dir: dir, database: "express"}
+		s := &session{options: o, report: report.New(out), dir: dir, database: "express"}
 		if s.bare, err = startBare(ctx); err != nil {
 			return err
 		}
@@ -61,7 +63,7 @@ func runPeers(ctx context.Context, args []string, out io.Writer) error {
 				}
 			}
 		}
-		return s.report.write(o.json)
+		return s.report.Write(o.json)
 	})
 }
 

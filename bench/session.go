@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tenantry/tenantry/bench/report"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -26,7 +27,7 @@ const starts = 5
 type session struct {
 	options
 	bare     *child
-	report   *report
+	report   *report.Report
 	dir      string
 	database string
 
@@ -45,7 +46,7 @@ func (s *session) run(ctx context.Context) (err error) {
 	if s.database == "postgres" {
 		s.postgres, err = startPostgres(ctx, s.dir)
 		if errors.Is(err, errNoPostgres) {
-			s.report.say("postgres is left out: %v", err)
+			s.report.Say("postgres is left out: %v", err)
 			return nil
 		}
 		if err != nil {
@@ -78,14 +79,14 @@ func (s *session) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.report.figure(s.database, "memory, idle", idle, "MiB", s.most(40, 45))
+	s.report.Figure(s.database, "memory, idle", idle, "MiB", s.most(40, 45))
 	for _, sc := range scenarios(s.postgres != nil) {
 		if err := s.scenario(ctx, sc); err != nil {
 			return fmt.Errorf("%s: %w", sc.name, err)
 		}
 	}
 	_, highest, err := s.service.memory()
-	s.report.figure(s.database, "memory, highest", highest, "MiB", 200)
+	s.report.Figure(s.database, "memory, highest", highest, "MiB", 200)
 	return err
 }
 
@@ -124,8 +125,8 @@ func (s *session) measureStarts(ctx context.Context) error {
 			}
 		}
 	}
-	s.report.figure(s.database, "start, empty database", median(empty), "ms", 400)
-	s.report.figure(s.database, "start, migrated database", median(migrated), "ms", s.most(45, 90))
+	s.report.Figure(s.database, "start, empty database", median(empty), "ms", 400)
+	s.report.Figure(s.database, "start, migrated database", median(migrated), "ms", s.most(45, 90))
 	return nil
 }
 
@@ -193,7 +194,7 @@ func (s *session) measure(ctx context.Context, sc scenario, n int) error {
 			limits, limitCPUs, ratios = append(limits, limit*each), append(limitCPUs, limitCPU/each), append(ratios, r.rate()/limit)
 		}
 	}
-	s.report.row(row{
+	s.report.Row(report.Row{
 		Database: s.database, Work: sc.name, Connections: n, Rate: median(rates), P50: median(p50s), P99: median(p99s), CPU: median(cpus),
 		Others: others, Limit: sc.bare, LimitRate: median(limits), LimitCPU: median(limitCPUs), Ratio: median(ratios),
 		WantRatio: sc.ratio, WantRate: sc.rate, WantP99: sc.p99,

@@ -1,6 +1,5 @@
-//go:build linux
-
-package main
+// Package report prints the figures of the benchmark beside what was promised.
+package report
 
 import (
 	"encoding/json"
@@ -12,9 +11,9 @@ import (
 	"strings"
 )
 
-// row is a kind of work at a number of connections; rates are per second,
+// Row is a kind of work at a number of connections; rates are per second,
 // latencies in milliseconds, CPU is the service's microseconds for each.
-type row struct {
+type Row struct {
 	Database    string  `json:"database"`
 	Work        string  `json:"work"`
 	Connections int     `json:"connections"`
@@ -33,8 +32,8 @@ type row struct {
 	Missed      bool    `json:"missed"`
 }
 
-// figure is a single number and the highest that it should be.
-type figure struct {
+// Figure is a single number and the highest that it should be.
+type Figure struct {
 	Database string  `json:"database"`
 	Name     string  `json:"name"`
 	Value    float64 `json:"value"`
@@ -43,32 +42,34 @@ type figure struct {
 	Missed   bool    `json:"missed"`
 }
 
-// report prints figures as they come and keeps them.
-type report struct {
+// Report prints figures as they come and keeps them.
+type Report struct {
 	out     io.Writer
 	CPUs    int      `json:"cpus"`
 	Go      string   `json:"go"`
-	Rows    []row    `json:"rows"`
-	Figures []figure `json:"figures"`
+	Rows    []Row    `json:"rows"`
+	Figures []Figure `json:"figures"`
 	Left    []string `json:"left_out"`
 }
 
-func newReport(out io.Writer) *report {
-	r := &report{out: out, CPUs: runtime.NumCPU(), Go: runtime.Version()}
+// New returns a report that prints to out.
+func New(out io.Writer) *Report {
+	r := &Report{out: out, CPUs: runtime.NumCPU(), Go: runtime.Version()}
 	r.print("%d cores, shared with the load; %s\n", r.CPUs, r.Go)
 	r.print("%-8s %-19s %5s %9s %8s %8s %8s  %s\n", "database", "work", "conns", "rate/s", "p50 ms", "p99 ms", "cpu µs", "beside")
 	return r
 }
 
-func (r *report) print(format string, args ...any) { _, _ = fmt.Fprintf(r.out, format, args...) }
+func (r *Report) print(format string, args ...any) { _, _ = fmt.Fprintf(r.out, format, args...) }
 
-// say prints a remark about something that is not measured.
-func (r *report) say(format string, args ...any) {
+// Say prints a remark about something that is not measured.
+func (r *Report) Say(format string, args ...any) {
 	r.Left = append(r.Left, fmt.Sprintf(format, args...))
 	r.print(format+"\n", args...)
 }
 
-func (r *report) row(w row) {
+// Row prints a line, with what was met and missed.
+func (r *Report) Row(w Row) {
 	var notes []string
 	verdict := func(met bool, format string, args ...any) {
 		w.Missed = w.Missed || !met
@@ -104,8 +105,9 @@ func (r *report) row(w row) {
 		w.Database, w.Work, w.Connections, thousands(w.Rate), w.P50, w.P99, w.CPU, strings.Join(notes, "; "))
 }
 
-func (r *report) figure(database, name string, value float64, unit string, atMost float64) {
-	f := figure{database, name, value, unit, atMost, value > atMost}
+// Figure prints a single number.
+func (r *Report) Figure(database, name string, value float64, unit string, atMost float64) {
+	f := Figure{database, name, value, unit, atMost, value > atMost}
 	r.Figures = append(r.Figures, f)
 	word := "met"
 	if f.Missed {
@@ -114,8 +116,8 @@ func (r *report) figure(database, name string, value float64, unit string, atMos
 	r.print("%-8s %-25s %9.0f %s; want at most %.0f %s\n", database, name, value, unit, atMost, word)
 }
 
-// write stores the figures as JSON, if there is a file for them.
-func (r *report) write(file string) error {
+// Write stores the figures as JSON, if there is a file for them.
+func (r *Report) Write(file string) error {
 	if file == "" {
 		return nil
 	}
