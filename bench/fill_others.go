@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -147,7 +148,7 @@ func (f *filler) imports(ctx context.Context) error {
 			return err
 		}
 		for _, id := range t.users {
-			if err := b.add(ctx, "user", fmt.Sprintf("filled-%d", id), fmt.Sprint(id), "filled", true, f.now); err != nil {
+			if err := b.add(ctx, "user", fmt.Sprintf("filled-%d", id), strconv.FormatInt(id, 10), "filled", true, f.now); err != nil {
 				return err
 			}
 		}

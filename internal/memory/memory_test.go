@@ -5,7 +5,8 @@ import (
 	"runtime/debug"
 	"testing"
 	"testing/synctest"
-	"time"
+
+	"github.com/tenantry/tenantry/internal/clock"
 )
 
 // collectedAt returns the percentage at which garbage is collected.
@@ -35,11 +36,11 @@ func TestPercentages(t *testing.T) {
 				if got := collectedAt(); got != c.during {
 					t.Errorf("during the start: %d, want %d", got, c.during)
 				}
-				began := time.Now()
+				began := clock.System().Now()
 				if err := Settle(t.Context()); err != nil {
 					t.Error(err)
 				}
-				if took := time.Since(began); took != settleAfter {
+				if took := clock.System().Now().Sub(began); took != settleAfter {
 					t.Errorf("it settled after %s", took)
 				}
 				if got := collectedAt(); got != c.settled {
@@ -58,9 +59,9 @@ func TestStoppedDuringTheStart(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	synctest.Test(t, func(t *testing.T) {
-		began := time.Now()
-		if err := Settle(ctx); err != nil || time.Since(began) > 0 {
-			t.Errorf("%v after %s", err, time.Since(began))
+		began := clock.System().Now()
+		if err := Settle(ctx); err != nil || clock.System().Now().Sub(began) > 0 {
+			t.Errorf("%v after %s", err, clock.System().Now().Sub(began))
 		}
 	})
 	if got := collectedAt(); got != 77 {
