@@ -372,3 +372,26 @@ func eventually(t *testing.T, what string, done func() bool) {
 	}
 	t.Fatalf("never happened: %s", what)
 }
+
+// While the database is away a notification is refused for now, and taken when it is back.
+func TestNotificationsWhileTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	line, address := dbtest.NewLine(t, dbtest.URL(t, sqldb.Postgres))
+	box := newInbox(t, dbtest.Open(t, address), nil)
+	body := `{"id":"evt_away","object":"event","type":"invoice.paid","data":{"object":{"id":"in_1","object":"invoice"}}}`
+	line.Cut()
+	if w := box.deliver(t.Context(), body, sign(body, newSecret, 0)); w.Code != http.StatusServiceUnavailable || w.Header().Get("Retry-After") == "" {
+		t.Errorf("%d, retry after %q: %s", w.Code, w.Header().Get("Retry-After"), w.Body)
+	}
+	line.Mend()
+	var w *httptest.ResponseRecorder
+	for range 100 {
+		if w = box.deliver(t.Context(), body, sign(body, newSecret, 0)); w.Code == http.StatusOK {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if w.Code != http.StatusOK || box.stored(t) != 1 {
+		t.Errorf("%d, %d stored: %s", w.Code, box.stored(t), w.Body)
+	}
+}

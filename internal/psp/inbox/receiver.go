@@ -151,7 +151,12 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	}
 	if _, err := r.accept(ctx, event); err != nil {
 		r.log.ErrorContext(ctx, "a notification could not be stored", "event", event.ID, "error", err)
-		refuse(w, http.StatusInternalServerError, "The notification could not be stored.")
+		status := http.StatusInternalServerError
+		if sqldb.IsUnavailable(err) || sqldb.IsFull(err) { // the provider sends it again in any case
+			status = http.StatusServiceUnavailable
+			w.Header().Set("Retry-After", "1")
+		}
+		refuse(w, status, "The notification could not be stored.")
 		return
 	}
 	answer(w, http.StatusOK, Receipt{Received: true})
