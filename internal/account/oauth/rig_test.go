@@ -62,6 +62,7 @@ func newRig(t *testing.T, db *sqldb.DB, c clock.Clock, providers func(url string
 		DB: db, Clock: c, Passwords: passwords, Lifetimes: account.DefaultLifetimes(),
 		Tenants: tenant.NewService(tenant.Deps{DB: db, Clock: c, Subscriptions: noSubscriptions{}}),
 	})
+	var err error
 	r.oauth, err = oauth.NewService(oauth.Deps{
 		DB: db, Clock: c, Accounts: r.accounts, Providers: providers(r.url), PublicURL: r.url, CallbackPage: oauthFrontend + "/oauth/callback", Avatars: r.pictures, Log: log,
 	})
