@@ -7,9 +7,9 @@ import (
 	"os"
 
 	"github.com/tenantry/tenantry/internal/app/commands"
+	"github.com/tenantry/tenantry/internal/app/memory"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
-	"github.com/tenantry/tenantry/internal/memory"
 	"github.com/tenantry/tenantry/internal/private"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
