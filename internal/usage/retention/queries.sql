@@ -80,7 +80,7 @@ SET after_tenant = excluded.after_tenant, after_meter = excluded.after_meter, st
     skipped = excluded.skipped, wrong = excluded.wrong, reached_at = excluded.reached_at;
 
 -- name: ForgetRecountPlace :exec
-DELETE FROM usage_recounts;
+DELETE FROM usage_recounts WHERE id = 1;
 
 -- name: DeleteEventsOfTenant :execrows
 DELETE FROM usage_events WHERE usage_events.tenant_id = $1 AND (meter_id, recorded_at, id) IN (

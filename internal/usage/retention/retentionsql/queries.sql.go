@@ -232,7 +232,7 @@ func (q *Queries) ExpireKeys(ctx context.Context, arg ExpireKeysParams) (int64, 
 }
 
 const forgetRecountPlace = `-- name: ForgetRecountPlace :exec
-DELETE FROM usage_recounts
+DELETE FROM usage_recounts WHERE id = 1
 `
 
 func (q *Queries) ForgetRecountPlace(ctx context.Context) error {
