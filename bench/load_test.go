@@ -33,14 +33,14 @@ func serve(t *testing.T) (*served, netip.AddrPort) {
 		s.mu.Lock()
 		s.keys[key]++
 		s.n++
-		status := http.StatusCreated
-		if s.n%3 == 0 {
+		n, status := s.n, http.StatusCreated
+		if n%3 == 0 {
 			status = http.StatusConflict
 		}
 		s.mu.Unlock()
 		w.WriteHeader(status)
-		_, _ = io.WriteString(w, strings.Repeat("x", s.n%5000))
-		if s.n%2 == 0 {
+		_, _ = io.WriteString(w, strings.Repeat("x", n%5000))
+		if n%2 == 0 {
 			w.(http.Flusher).Flush() // an answer in chunks
 			_, _ = io.WriteString(w, "more")
 		}
