@@ -15,7 +15,7 @@ import (
 // not answer: it knows no better than a load balancer in the seconds before it notices.
 type front struct {
 	address   string
-	instances []*instance
+	instances atomic.Pointer[[]*instance] // nil until they have started; the provider may be earlier
 	next      atomic.Uint64
 	server    *http.Server
 }
@@ -31,7 +31,8 @@ func startFront(ctx context.Context) (*front, error) {
 	f := &front{address: listener.Addr().String()}
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
-			i := f.instances[f.next.Add(1)%uint64(len(f.instances))]
+			instances := *f.instances.Load()
+			i := instances[f.next.Add(1)%uint64(len(instances))]
 			r.Out.URL.Scheme, r.Out.URL.Host = "http", i.address.String()
 		},
 		Transport: &http.Transport{MaxIdleConnsPerHost: 64, IdleConnTimeout: time.Minute},
@@ -41,7 +42,15 @@ func startFront(ctx context.Context) (*front, error) {
 		},
 		ErrorLog: silent,
 	}
-	f.server = &http.Server{Handler: proxy, ReadHeaderTimeout: time.Minute, ErrorLog: silent}
+	handler := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if f.instances.Load() == nil {
+			w.Header().Set(cutHeader, "1")
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	})
+	f.server = &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute, ErrorLog: silent}
 	go func() { _ = f.server.Serve(listener) }()
 	return f, nil
 }

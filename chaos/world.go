@@ -84,7 +84,7 @@ func newWorld(ctx context.Context, o options, s scenario, database, dir string) 
 			return w, err
 		}
 	}
-	w.front.instances = w.instances
+	w.front.instances.Store(&w.instances)
 	c := newClient(w.front.address, o.limits)
 	c.may = s.may
 	w.load = newLoad(c, w.provider)
