@@ -30,6 +30,7 @@ import (
 //	POST /decode/{name}   decodes the body of a recording and writes the answer
 //	GET  /answers/{name}  writes the answer
 //	PUT  /answers/{name}  sets it: what the service answered
+//	POST /argon2id        checks a password once
 //	GET  /argon2id        hashes on all cores for ?seconds= and writes the hashes per second
 const bareCommand = "bare"
 
@@ -81,6 +82,16 @@ func serveBare(address string) error {
 		}
 		write(w, r.PathValue("name"), status)
 	})
+	hash := sync.OnceValues(hashOfPassword)
+	mux.HandleFunc("POST /argon2id", func(w http.ResponseWriter, _ *http.Request) {
+		known, err := hash()
+		if err == nil {
+			_, err = argon2id.ComparePasswordAndHash(password, known)
+		}
+		if err != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
 	mux.HandleFunc("GET /argon2id", func(w http.ResponseWriter, r *http.Request) {
 		seconds, _ := strconv.ParseFloat(r.FormValue("seconds"), 64)
 		_, _ = fmt.Fprintf(w, "%.2f", hashRate(time.Duration(seconds*float64(time.Second))))
@@ -96,11 +107,17 @@ func serveBare(address string) error {
 	return nil
 }
 
+// hashOfPassword hashes the password as the service does.
+func hashOfPassword() (string, error) {
+	cost := account.DefaultHashCost()
+	return argon2id.CreateHash(password, &argon2id.Params{
+		Memory: cost.MemoryKiB, Iterations: cost.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32,
+	})
+}
+
 // hashRate checks passwords on all cores for d and returns the checks per second.
 func hashRate(d time.Duration) float64 {
-	cost := account.DefaultHashCost()
-	params := &argon2id.Params{Memory: cost.MemoryKiB, Iterations: cost.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32}
-	hash, err := argon2id.CreateHash(password, params)
+	hash, err := hashOfPassword()
 	if err != nil {
 		return 0
 	}

@@ -11,6 +11,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/tenantry/tenantry/bench/load"
 )
 
 // request is a request as text, without a host.
@@ -33,9 +35,9 @@ func (r request) bytes() []byte {
 }
 
 // same returns a caller that repeats one request.
-func same(r request) caller {
+func same(r request) load.Caller {
 	text := r.bytes()
-	return caller{next: func() []byte { return text }}
+	return load.Caller{Next: func() []byte { return text }}
 }
 
 // placeholder is replaced in a body by a number that no other request has.
@@ -43,7 +45,7 @@ const placeholder = "0000000000000000"
 
 // numbered returns a caller that repeats a request, each time with new numbers for
 // its placeholders. A series must not be used twice.
-func numbered(r request, series int) caller {
+func numbered(r request, series int) load.Caller {
 	text := r.bytes()
 	var places []int
 	for i := 0; ; i += len(placeholder) {
@@ -55,7 +57,7 @@ func numbered(r request, series int) caller {
 		places = append(places, i)
 	}
 	n := uint64(series) * 1e10
-	return caller{next: func() []byte {
+	return load.Caller{Next: func() []byte {
 		for _, at := range places {
 			n++
 			digits := strconv.AppendUint(text[at:at], n, 10) // in place, from the left
@@ -69,7 +71,7 @@ func numbered(r request, series int) caller {
 
 // unused returns r with unused numbers for its placeholders.
 func unused(r request, series int) request {
-	_, r.body, _ = strings.Cut(string(numbered(r, series).next()), "\r\n\r\n")
+	_, r.body, _ = strings.Cut(string(numbered(r, series).Next()), "\r\n\r\n")
 	return r
 }
 

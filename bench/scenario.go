@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+
+	"github.com/tenantry/tenantry/bench/load"
 )
 
 // scenario is one kind of work.
@@ -16,7 +18,7 @@ type scenario struct {
 	conns []int
 	want  int
 	// caller makes the requests of connection i.
-	caller func(w *world, i int) caller
+	caller func(w *world, i int) load.Caller
 	// probe returns such a request. The bare handler writes its answer.
 	probe func(w *world) request
 	// bare is the route of the bare server that does the least of the same work, or
@@ -25,6 +27,8 @@ type scenario struct {
 	// What to reach, 0 where nothing is promised: a share of the bare rate, answers
 	// per second, and milliseconds.
 	ratio, rate, p99 float64
+	// mixed says that others record and log in at the same time.
+	mixed bool
 	// events is how many events are in one request, where events are counted; else 0.
 	events int
 }
@@ -39,24 +43,21 @@ func scenarios(onPostgres bool) []scenario {
 	if onPostgres {
 		refreshes = 2_500
 	}
-	return append(
-		recordings(onPostgres),
+	reads := []scenario{
 		reading("me", "/api/v1/auth/me", 0.4, 0.25, onPostgres),
 		reading("quotas", "/api/v1/tenant/{tenant}/usage/quotas", 0.4, 0.25, onPostgres),
 		reading("entitlements", "/api/v1/tenant/{tenant}/entitlements", 0.4, 0.25, onPostgres),
+	}
+	return append(
+		append(append(recordings(onPostgres), reads...), mixed(reads, onPostgres)...),
 		public,
 		scenario{
 			name: "refresh", conns: everyLoad, want: http.StatusOK, rate: refreshes,
-			caller: func(w *world, i int) caller { return refreshing(w.users[i%users]) },
+			caller: func(w *world, i int) load.Caller { return refreshing(w.users[i%users]) },
 		},
 		scenario{
 			name: "login", conns: []int{1, 16}, want: http.StatusOK, bare: argon2, ratio: 0.9,
-			caller: func(w *world, i int) caller {
-				return same(request{
-					method: http.MethodPost, path: "/api/v1/auth/login",
-					body: fmt.Sprintf(`{"email":%q,"password":%q}`, w.users[i%users].email, password),
-				})
-			},
+			caller: func(w *world, i int) load.Caller { return same(login(w.users[i%users])) },
 		},
 	)
 }
@@ -66,22 +67,22 @@ func scenarios(onPostgres bool) []scenario {
 func recordings(onPostgres bool) []scenario {
 	record := scenario{
 		name: "record", conns: everyLoad, want: http.StatusCreated, bare: "POST /decode/record", ratio: 0.3, p99: 12,
-		caller: func(w *world, i int) caller { return numbered(recordOne(w.users[i%users]), w.nextSeries()) },
+		caller: func(w *world, i int) load.Caller { return numbered(recordOne(w.users[i%users]), w.nextSeries()) },
 		probe:  func(w *world) request { return recordOne(w.users[0]) },
 	}
 	keyed := record
 	keyed.name = "record with a key"
-	keyed.caller = func(w *world, i int) caller { return numbered(recordKeyed(w.users[i%users]), w.nextSeries()) }
+	keyed.caller = func(w *world, i int) load.Caller { return numbered(recordKeyed(w.users[i%users]), w.nextSeries()) }
 	keyed.probe = func(w *world) request { return recordKeyed(w.users[0]) }
 	hot := record
 	hot.name = "record, one counter"
 	hot.ratio = 0.35
-	hot.caller = func(w *world, _ int) caller { return numbered(recordOne(w.users[0]), w.nextSeries()) }
+	hot.caller = func(w *world, _ int) load.Caller { return numbered(recordOne(w.users[0]), w.nextSeries()) }
 	batch := scenario{
 		name: "batch of 100", conns: []int{16}, want: http.StatusOK, bare: "POST /decode/batch", rate: 60_000, events: batchSize,
-		caller: func(w *world, i int) caller {
+		caller: func(w *world, i int) load.Caller {
 			c := numbered(recordBatch(w.users[i%users]), w.nextSeries())
-			c.answered = allStored
+			c.Answered = allStored
 			return c
 		},
 		probe: func(w *world) request { return recordBatch(w.users[0]) },
@@ -103,7 +104,7 @@ func reading(name, path string, sqlite, postgres float64, onPostgres bool) scena
 	}
 	s := scenario{
 		name: name, conns: everyLoad, want: http.StatusOK, bare: "GET /answers/" + name,
-		caller: func(w *world, i int) caller { return same(of(w.users[i%users])) },
+		caller: func(w *world, i int) load.Caller { return same(of(w.users[i%users])) },
 		probe:  func(w *world) request { return of(w.users[0]) },
 	}
 	s.ratio, s.p99 = sqlite, 10
@@ -135,6 +136,13 @@ func recordKeyed(u *user) request {
 	return r
 }
 
+func login(u *user) request {
+	return request{
+		method: http.MethodPost, path: "/api/v1/auth/login",
+		body: fmt.Sprintf(`{"email":%q,"password":%q}`, u.email, password),
+	}
+}
+
 // batchSize is how many events are in a batch.
 const batchSize = 100
 
@@ -153,13 +161,13 @@ func allStored(body []byte) error {
 }
 
 // refreshing exchanges the user's refresh token for the next, again and again.
-func refreshing(u *user) caller {
+func refreshing(u *user) load.Caller {
 	key := []byte(`"refreshToken":"`)
-	return caller{
-		next: func() []byte {
+	return load.Caller{
+		Next: func() []byte {
 			return request{method: http.MethodPost, path: "/api/v1/auth/refresh", body: `{"refresh_token":"` + u.refresh + `"}`}.bytes()
 		},
-		answered: func(body []byte) error {
+		Answered: func(body []byte) error {
 			if i := bytes.Index(body, key); i >= 0 {
 				token := body[i+len(key):]
 				u.refresh = string(token[:bytes.IndexByte(token, '"')])

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tenantry/tenantry/bench/load"
 	"github.com/tenantry/tenantry/bench/report"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -135,22 +136,8 @@ func (s *session) scenario(ctx context.Context, sc scenario) error {
 	if !slices.ContainsFunc(sc.conns, func(n int) bool { return s.wants(sc.name + " " + strconv.Itoa(n)) }) {
 		return nil
 	}
-	if sc.probe != nil {
-		status, body, err := unused(sc.probe(s.world), s.world.nextSeries()).do(ctx, s.service.address)
-		if err != nil {
-			return err
-		}
-		if status != sc.want {
-			return fmt.Errorf("the service answered %d: %s", status, body)
-		}
-		if _, name, ok := strings.Cut(sc.bare, "/decode/"); ok {
-			err = s.setAnswer(ctx, name, body)
-		} else if _, name, ok := strings.Cut(sc.bare, "/answers/"); ok {
-			err = s.setAnswer(ctx, name, body)
-		}
-		if err != nil {
-			return err
-		}
+	if err := s.setAnswers(ctx, sc); err != nil {
+		return err
 	}
 	for _, n := range sc.conns {
 		if s.wants(sc.name + " " + strconv.Itoa(n)) {
@@ -162,23 +149,48 @@ func (s *session) scenario(ctx context.Context, sc scenario) error {
 	return nil
 }
 
-func (s *session) setAnswer(ctx context.Context, name string, body []byte) error {
-	_, _, err := request{method: http.MethodPut, path: "/answers/" + name, body: string(body)}.do(ctx, s.bare.address)
+// setAnswers lets the bare server answer what the service does.
+func (s *session) setAnswers(ctx context.Context, sc scenario) error {
+	if sc.probe == nil {
+		return nil
+	}
+	if err := s.setAnswer(ctx, sc.bare, sc.want, sc.probe(s.world)); err != nil || !sc.mixed {
+		return err
+	}
+	return s.setAnswer(ctx, bareRecord, http.StatusCreated, recordOne(s.world.users[0]))
+}
+
+// setAnswer lets the bare server answer on a route, "POST /decode/record", as the service
+// answers a request.
+func (s *session) setAnswer(ctx context.Context, route string, want int, probe request) error {
+	status, body, err := unused(probe, s.world.nextSeries()).do(ctx, s.service.address)
+	if err != nil {
+		return err
+	}
+	if status != want {
+		return fmt.Errorf("the service answered %d: %s", status, body)
+	}
+	name := route[strings.LastIndexByte(route, '/')+1:]
+	_, _, err = request{method: http.MethodPut, path: "/answers/" + name, body: string(body)}.do(ctx, s.bare.address)
 	return err
 }
 
 // measure lets the service and its limit take turns, so that other work of the machine
 // affects both.
 func (s *session) measure(ctx context.Context, sc scenario, n int) error {
-	var rates, p50s, p99s, cpus, limits, limitCPUs, ratios []float64
+	var rates, p50s, p99s, cpus, limits, limitCPUs, ratios, kept []float64
 	others := 0
 	for range s.rounds {
-		callers := make([]caller, n)
+		callers := make([]load.Caller, n)
 		for i := range callers {
 			callers[i] = sc.caller(s.world, i)
 		}
+		works := []load.Work{{Callers: callers, Want: sc.want}}
+		if sc.mixed {
+			works = append(works, beside(s.world)...)
+		}
 		profiled := s.profile(ctx, sc.name, n)
-		r, cpu, err := s.loadOn(s.service, sc.want, callers)
+		all, cpu, err := s.loadOn(s.service, works)
 		if err := errors.Join(err, <-profiled); err != nil {
 			return err
 		}
@@ -186,35 +198,45 @@ func (s *session) measure(ctx context.Context, sc scenario, n int) error {
 		if err != nil {
 			return err
 		}
-		each := float64(max(1, sc.events))
-		rates, cpus = append(rates, r.rate()*each), append(cpus, cpu/each)
-		p50s, p99s = append(p50s, r.quantile(0.5)), append(p99s, r.quantile(0.99))
-		others += r.others(sc.want)
+		r, each := all[0], float64(max(1, sc.events))
+		rates, cpus = append(rates, r.Rate()*each), append(cpus, cpu/each)
+		p50s, p99s = append(p50s, r.Quantile(0.5)), append(p99s, r.Quantile(0.99))
+		for i, one := range all {
+			others += one.Others()
+			if i > 0 {
+				kept = append(kept, one.Rate()/works[i].Rate)
+			}
+		}
 		if limit > 0 {
-			limits, limitCPUs, ratios = append(limits, limit*each), append(limitCPUs, limitCPU/each), append(ratios, r.rate()/limit)
+			limits, limitCPUs, ratios = append(limits, limit*each), append(limitCPUs, limitCPU/each), append(ratios, r.Rate()/limit)
 		}
 	}
-	s.report.Row(report.Row{
+	row := report.Row{
 		Database: s.database, Work: sc.name, Connections: n, Rate: median(rates), P50: median(p50s), P99: median(p99s), CPU: median(cpus),
 		Others: others, Limit: sc.bare, LimitRate: median(limits), LimitCPU: median(limitCPUs), Ratio: median(ratios),
 		WantRatio: sc.ratio, WantRate: sc.rate, WantP99: sc.p99,
-	})
+	}
+	if len(kept) > 0 {
+		row.Mixed, row.Beside = true, slices.Min(kept)
+	}
+	s.report.Row(row)
 	return nil
 }
 
-// loadOn loads a server and returns its CPU time for each answer, in microseconds.
-func (s *session) loadOn(c *child, want int, callers []caller) (r result, cpu float64, err error) {
+// loadOn loads a server and returns its CPU time for each answer of the first work, in
+// microseconds.
+func (s *session) loadOn(c *child, works []load.Work) (all []load.Result, cpu float64, err error) {
 	before, err := c.cpu()
 	if err != nil {
-		return r, 0, err
+		return nil, 0, err
 	}
-	if r, err = load(c.address, s.length(), want, callers); err != nil {
-		return r, 0, err
+	if all, err = load.Run(c.address, s.length(), works...); err != nil {
+		return nil, 0, err
 	}
 	after, err := c.cpu()
 	// The load ran a little longer than answers were counted.
-	share := r.elapsed.Seconds() / (r.elapsed + warmUp).Seconds()
-	return r, share * float64((after - before).Microseconds()) / max(1, float64(len(r.latencies))), err
+	share := s.length().Seconds() / (s.length() + load.WarmUp).Seconds()
+	return all, share * float64((after - before).Microseconds()) / max(1, float64(len(all[0].Latencies))), err
 }
 
 func (s *session) length() time.Duration { return time.Duration(s.seconds * float64(time.Second)) }
@@ -241,7 +263,7 @@ func (s *session) limit(ctx context.Context, sc scenario, n int) (rate, cpu floa
 		return rate, 0, err
 	}
 	method, path, _ := strings.Cut(sc.bare, " ")
-	callers := make([]caller, n)
+	callers := make([]load.Caller, n)
 	for i := range callers {
 		like := sc.probe(s.world)
 		like.method, like.path = method, path
@@ -249,8 +271,15 @@ func (s *session) limit(ctx context.Context, sc scenario, n int) (rate, cpu floa
 			callers[i] = numbered(like, s.world.nextSeries())
 		}
 	}
-	r, cpu, err := s.loadOn(s.bare, sc.want, callers)
-	return r.rate(), cpu, err
+	works := []load.Work{{Callers: callers, Want: sc.want}}
+	if sc.mixed {
+		works = append(works, bareBeside(s.world)...)
+	}
+	all, cpu, err := s.loadOn(s.bare, works)
+	if err != nil {
+		return 0, 0, err
+	}
+	return all[0].Rate(), cpu, nil
 }
 
 // median returns the median of the values, 0 if there are none.

@@ -29,8 +29,15 @@ type Row struct {
 	WantRatio   float64 `json:"want_ratio,omitempty"`
 	WantRate    float64 `json:"want_rate,omitempty"`
 	WantP99     float64 `json:"want_p99_ms,omitempty"`
-	Missed      bool    `json:"missed"`
+	// Mixed says that other work goes on beside this, at a rate that is told. Beside is which
+	// share of it was done, the least of all rounds.
+	Mixed  bool    `json:"mixed,omitempty"`
+	Beside float64 `json:"beside,omitempty"`
+	Missed bool    `json:"missed"`
 }
+
+// leastBeside is which share of the work beside it makes a load a mixed one.
+const leastBeside = 0.9
 
 // Figure is a single number and the highest that it should be.
 type Figure struct {
@@ -96,6 +103,9 @@ func (r *Report) Row(w Row) {
 		if w.WantP99 > 0 {
 			verdict(w.P99 < w.WantP99, "want p99 below %.0f ms", w.WantP99)
 		}
+	}
+	if w.Mixed {
+		verdict(w.Beside >= leastBeside, "%.2f of the work beside it", w.Beside)
 	}
 	if w.Others > 0 {
 		notes = append(notes, fmt.Sprintf("%d OTHER ANSWERS", w.Others))

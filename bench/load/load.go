@@ -1,0 +1,244 @@
+//go:build linux
+
+// Package load sends requests to a server over many connections and counts the answers. One
+// goroutine asks the kernel which connections can be read, so that the load takes as little
+// of the machine as it can.
+package load
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/clock"
+)
+
+// WarmUp is how long a load runs before it is counted.
+const WarmUp = 500 * time.Millisecond
+
+// drainTime is how long the load waits for the last answers.
+const drainTime = 30 * time.Second
+
+// Caller makes the requests of one connection, one after the other.
+type Caller struct {
+	// Next returns the bytes of the next request; they are sent before it is
+	// called again.
+	Next func() []byte
+	// Answered gets the body of each answer, and its error ends the load; nil where
+	// the status is enough.
+	Answered func(body []byte) error
+}
+
+// Work is what some of the connections do.
+type Work struct {
+	Callers []Caller
+	Want    int // the status of a right answer
+	// Rate is how many requests a second are sent at most, over all connections; 0 sends
+	// each as soon as the one before is answered. The rate is kept on average: what was
+	// late is sent as soon as a connection is free.
+	Rate float64
+}
+
+// Result is what was measured of one Work.
+type Result struct {
+	Want      int
+	Elapsed   time.Duration
+	Statuses  map[int]int
+	Latencies []uint32 // of the answers with the wanted status, in microseconds, sorted
+}
+
+// Rate returns the answers with the wanted status per second.
+func (r Result) Rate() float64 { return float64(len(r.Latencies)) / r.Elapsed.Seconds() }
+
+// Quantile returns a latency in milliseconds.
+func (r Result) Quantile(q float64) float64 {
+	if len(r.Latencies) == 0 {
+		return 0
+	}
+	return float64(r.Latencies[int(q*float64(len(r.Latencies)-1))]) / 1000
+}
+
+// Others returns how many answers had another status than the wanted one.
+func (r Result) Others() int {
+	n := 0
+	for status, count := range r.Statuses {
+		if status != r.Want {
+			n += count
+		}
+	}
+	return n
+}
+
+// group is a Work while it runs.
+type group struct {
+	Work
+	result Result
+	idle   []*connection // that wait for their turn; always empty without a rate
+	begin  time.Time
+	sent   int
+}
+
+// due returns when the next request is sent if a connection is idle.
+func (g *group) due() time.Time {
+	return g.begin.Add(time.Duration(float64(g.sent) / g.Rate * float64(time.Second)))
+}
+
+// loader is a load while it runs.
+type loader struct {
+	epoll       int
+	connections map[int32]*connection // by file descriptor
+	groups      []*group
+	unanswered  int
+	from, until time.Time // answers count between them
+}
+
+// Run does all works at the same time for d, and returns what was measured of each.
+func Run(address netip.AddrPort, d time.Duration, works ...Work) (results []Result, err error) {
+	l := &loader{connections: map[int32]*connection{}}
+	if l.epoll, err = syscall.EpollCreate1(syscall.EPOLL_CLOEXEC); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, l.close()) }()
+	for _, w := range works {
+		g := &group{Work: w, result: Result{Want: w.Want, Elapsed: d, Statuses: map[int]int{}, Latencies: make([]uint32, 0, 1<<16)}}
+		l.groups = append(l.groups, g)
+		for _, caller := range w.Callers {
+			if err := l.connect(address, g, caller); err != nil {
+				return nil, err
+			}
+		}
+	}
+	begin := clock.System().Now()
+	l.from, l.until = begin.Add(WarmUp), begin.Add(WarmUp+d)
+	for _, g := range l.groups {
+		g.begin = begin
+	}
+	for _, c := range l.connections {
+		if err := l.next(c, begin); err != nil {
+			return nil, err
+		}
+	}
+	if err := l.drive(); err != nil {
+		return nil, err
+	}
+	for _, g := range l.groups {
+		slices.Sort(g.result.Latencies)
+		results = append(results, g.result)
+	}
+	return results, nil
+}
+
+func (l *loader) connect(address netip.AddrPort, g *group, caller Caller) error {
+	fd, err := dial(address)
+	if err != nil {
+		return err
+	}
+	l.connections[int32(fd)] = &connection{Caller: caller, of: g, fd: fd, in: make([]byte, 0, 64<<10)}
+	return syscall.EpollCtl(l.epoll, syscall.EPOLL_CTL_ADD, fd, &syscall.EpollEvent{Events: syscall.EPOLLIN, Fd: int32(fd)})
+}
+
+func (l *loader) close() error {
+	err := syscall.Close(l.epoll)
+	for fd := range l.connections {
+		err = errors.Join(err, syscall.Close(int(fd)))
+	}
+	return err
+}
+
+// drive reads answers and sends requests until the time is over and everything is
+// answered.
+func (l *loader) drive() error {
+	events := make([]syscall.EpollEvent, len(l.connections))
+	at := l.from.Add(-WarmUp)
+	for !at.After(l.until) || l.unanswered > 0 {
+		n, err := syscall.EpollWait(l.epoll, events, l.patience(at))
+		if err != nil && !errors.Is(err, syscall.EINTR) {
+			return err
+		}
+		at = clock.System().Now()
+		if at.Sub(l.until) > drainTime {
+			return fmt.Errorf("%d requests were not answered within %s", l.unanswered, drainTime)
+		}
+		for _, event := range events[:max(n, 0)] {
+			if err := l.receive(l.connections[event.Fd], at); err != nil {
+				return err
+			}
+		}
+		if err := l.sendDue(at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// patience returns for how many milliseconds there is nothing to send.
+func (l *loader) patience(at time.Time) int {
+	wait := time.Second
+	for _, g := range l.groups {
+		if len(g.idle) > 0 {
+			wait = min(wait, g.due().Sub(at))
+		}
+	}
+	return int(max(0, (wait+time.Millisecond-1)/time.Millisecond))
+}
+
+// sendDue sends what is due on idle connections.
+func (l *loader) sendDue(at time.Time) error {
+	for _, g := range l.groups {
+		for len(g.idle) > 0 && !at.After(l.until) && !g.due().After(at) {
+			c := g.idle[0]
+			g.idle = g.idle[1:]
+			if err := l.send(c, at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// receive reads what has come for a connection. If that completes an answer, it is counted,
+// and the connection goes on.
+func (l *loader) receive(c *connection, at time.Time) error {
+	status, body, err := c.read()
+	if err != nil || status == 0 {
+		return err
+	}
+	l.unanswered--
+	if at.After(l.from) && at.Before(l.until) {
+		r := &c.of.result
+		r.Statuses[status]++
+		if status == r.Want {
+			r.Latencies = append(r.Latencies, uint32(at.Sub(c.sentAt).Microseconds()))
+		}
+	}
+	if c.Answered != nil {
+		if err := c.Answered(body); err != nil {
+			return err
+		}
+	}
+	c.in = c.in[:0]
+	return l.next(c, at)
+}
+
+// next sends the next request of a connection, or lets it wait until one is due, unless the
+// time is over.
+func (l *loader) next(c *connection, at time.Time) error {
+	switch {
+	case at.After(l.until):
+		return nil
+	case c.of.Rate > 0:
+		c.of.idle = append(c.of.idle, c)
+		return nil
+	default:
+		return l.send(c, at)
+	}
+}
+
+func (l *loader) send(c *connection, at time.Time) error {
+	l.unanswered++
+	c.of.sent++
+	return c.send(at)
+}

@@ -1,0 +1,60 @@
+//go:build linux
+
+package main
+
+import (
+	"net/http"
+
+	"github.com/tenantry/tenantry/bench/load"
+)
+
+// What goes on beside the reads of a mixed load, in requests a second: usage of all tenants
+// is recorded, and users log in. The bare server does the least of the same.
+const (
+	besideRecords = 1_000
+	besideLogins  = 5
+)
+
+// bareRecord is the bare route for a recording.
+const bareRecord = "POST /decode/record"
+
+// mixed returns reads again, as they are while others write. What is promised of them on
+// SQLite differs: there a write ends what was kept of the tenant.
+func mixed(reads []scenario, onPostgres bool) []scenario {
+	var all []scenario
+	for _, sc := range reads {
+		sc.name, sc.conns, sc.mixed, sc.p99 = "mixed "+sc.name, []int{16, 64}, true, 0
+		if !onPostgres {
+			sc.ratio = 0.25
+		}
+		all = append(all, sc)
+	}
+	return all
+}
+
+// beside returns what others do.
+func beside(w *world) []load.Work {
+	records := load.Work{Rate: besideRecords, Want: http.StatusCreated}
+	for _, u := range w.users {
+		records.Callers = append(records.Callers, numbered(recordOne(u), w.nextSeries()))
+	}
+	logins := load.Work{Rate: besideLogins, Want: http.StatusOK}
+	for _, u := range w.users[:besideLogins] {
+		logins.Callers = append(logins.Callers, same(login(u)))
+	}
+	return []load.Work{records, logins}
+}
+
+// bareBeside is beside for the bare server.
+func bareBeside(w *world) []load.Work {
+	works := beside(w)
+	for i, u := range w.users {
+		like := recordOne(u)
+		like.path = "/decode/record"
+		works[0].Callers[i] = numbered(like, w.nextSeries())
+	}
+	for i := range works[1].Callers {
+		works[1].Callers[i] = same(request{method: http.MethodPost, path: "/argon2id"})
+	}
+	return works
+}
