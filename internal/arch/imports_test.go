@@ -141,6 +141,10 @@ func forbidden(from, fromTop, toTop string) string {
 			return "commands go through app"
 		}
 	case fromTop == "app" || from == "bench": // bench fills databases as the domains would
+	case from == "bench/load":
+		if toTop != "clock" {
+			return "the load knows nothing of the service"
+		}
 	case from == "chaos":
 		if !slices.Contains(chaos, toTop) {
 			return "chaos works with the service from outside"
