@@ -44,7 +44,8 @@ func isOutage(refusal *pgconn.PgError) bool {
 	switch refusal.Code {
 	case "57P01", "57P02", "57P03", // it stops, has crashed, starts
 		"53300", // too many connections
-		"25006": // read-only: a standby
+		"25006", // read-only: a standby
+		"40001": // a standby gave up a report for what it has to replay
 		return true
 	default:
 		return strings.HasPrefix(refusal.Code, "08") // of connections

@@ -7,7 +7,7 @@ import (
 
 // Pool says how busy a pool of connections is.
 type Pool struct {
-	Name   string // "write" and "read", or "all" where one pool does both
+	Name   string // "write" and "read", or "all" where one pool does both; "replica" for reports
 	Max    int    // connections that there are at most
 	Open   int
 	InUse  int
@@ -17,10 +17,14 @@ type Pool struct {
 
 // Pools returns how busy the connections are, always in the same order.
 func (db *DB) Pools() []Pool {
-	if db.read == db.write {
-		return []Pool{poolOf("all", db.write)}
+	if db.read != db.write {
+		return []Pool{poolOf("write", db.write), poolOf("read", db.read)}
 	}
-	return []Pool{poolOf("write", db.write), poolOf("read", db.read)}
+	pools := []Pool{poolOf("all", db.write)}
+	if db.replica != nil {
+		pools = append(pools, poolOf("replica", db.replica.pool))
+	}
+	return pools
 }
 
 func poolOf(name string, pool *sql.DB) Pool {

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"cmp"
 	"context"
+	"database/sql"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -24,13 +25,9 @@ const (
 // A pooler such as PgBouncer may hand each transaction to another connection of the server,
 // where that is unknown; behind one only the types of each text are kept.
 func (db *DB) openPostgres(ctx context.Context, c Config) error {
-	cfg, err := pgx.ParseConfig(c.URL)
+	cfg, err := parsePostgres(c.URL)
 	if err != nil {
 		return err
-	}
-	cfg.RuntimeParams["timezone"] = "UTC"
-	if cfg.RuntimeParams["application_name"] == "" {
-		cfg.RuntimeParams["application_name"] = "tenantry"
 	}
 	db.watch = newWatch(cfg, c.Patience, db.log)
 	db.watch.find(ctx)
@@ -44,14 +41,33 @@ func (db *DB) openPostgres(ctx context.Context, c Config) error {
 			cfg.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
 		}
 	}
-	pool := stdlib.OpenDB(*cfg, stdlib.OptionBeforeConnect(db.watch.choose), stdlib.OptionAfterConnect(scanUTC))
-	conns := cmp.Or(c.Conns, DefaultConns)
+	pool := openPool(cfg, db.watch, c.Conns)
+	db.dialect, db.write, db.read = Postgres, pool, pool
+	return nil
+}
+
+func parsePostgres(url string) (*pgx.ConnConfig, error) {
+	cfg, err := pgx.ParseConfig(url)
+	if err != nil {
+		return nil, err
+	}
+	cfg.RuntimeParams["timezone"] = "UTC"
+	if cfg.RuntimeParams["application_name"] == "" {
+		cfg.RuntimeParams["application_name"] = "tenantry"
+	}
+	return cfg, nil
+}
+
+// openPool opens a pool of at most conns connections, 0 for DefaultConns, to the server that
+// w has found.
+func openPool(cfg *pgx.ConnConfig, w *watch, conns int) *sql.DB {
+	pool := stdlib.OpenDB(*cfg, stdlib.OptionBeforeConnect(w.choose), stdlib.OptionAfterConnect(scanUTC))
+	conns = cmp.Or(conns, DefaultConns)
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)
 	pool.SetConnMaxIdleTime(postgresIdleTime)
 	pool.SetConnMaxLifetime(postgresLifetime)
-	db.dialect, db.write, db.read = Postgres, pool, pool
-	return nil
+	return pool
 }
 
 // isPooled reports whether there is a pooler between here and the server. A server tells a
