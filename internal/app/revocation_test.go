@@ -2,7 +2,6 @@ package app_test
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,6 +25,17 @@ func status(a apptest.Reply) string { return fmt.Sprint(a.Status) }
 // at tells what an answer has at a path.
 func at(path string) func(apptest.Reply) string {
 	return func(a apptest.Reply) string { return fmt.Sprint(a.At(path)) }
+}
+
+// limitOfCalls tells how many API calls an answer of entitlements allows.
+func limitOfCalls(a apptest.Reply) string {
+	list, _ := a.At("data").([]any)
+	for _, one := range list {
+		if one, ok := one.(map[string]any); ok && one["key"] == "api-calls" {
+			return fmt.Sprint(one["limit"])
+		}
+	}
+	return "none"
 }
 
 // hold makes the change while many read, and fails the test where one whose request began
@@ -89,6 +99,8 @@ func TestChangesHoldAtOnce(t *testing.T) {
 		key := s.Call("POST", ada.Path("/api-keys"), ada.Token, apptest.Object{"name": "K", "scopes": []string{"usage.read"}}).Want(201)
 		second := s.LogIn("bob@example.com")
 		const other = "a longer password"
+		calls := s.Call("GET", "/api/v1/admin/features?filter[code]=api-calls", admin, nil).Want(200).Str("data.0.id")
+		meter := s.Call("GET", ada.Path("/usage"), ada.Token, nil).Want(200).Str("data.meters.0.meter_id")
 		for _, c := range []change{
 			{
 				name: "another role", write: call("PATCH", members+"/role", ada.Token, apptest.Object{"role_id": inviters}),
@@ -133,9 +145,22 @@ func TestChangesHoldAtOnce(t *testing.T) {
 				path: ada.Path("/usage/quotas"), token: ada.Token, seen: at("data.meters.0.current_usage"), before: "0", after: "3",
 			},
 			{
+				name: "another plan", write: func() apptest.Reply { return s.ChangePlan(ada, "team", apptest.Object{"quantity": 2}) },
+				path: ada.Path("/usage/quotas"), token: ada.Token, seen: at("data.meters.0.quota_limit"), before: "1000", after: "50000",
+			},
+			{
+				name: "what a plan grants", write: call("PUT", "/api/v1/admin/plans/"+s.PlanID(ada, "team")+"/entitlements", admin, apptest.Object{
+					"entitlements": []any{apptest.Object{"feature_id": calls, "type": "quota", "value": 7}},
+				}),
+				path: ada.Path("/entitlements"), token: ada.Token, seen: limitOfCalls, before: "50000", after: "7",
+			},
+			{
+				name: "a meter", write: call("PATCH", "/api/v1/admin/meters/"+meter, admin, apptest.Object{"quota_enforcement": "none"}),
+				path: ada.Path("/usage"), token: ada.Token, seen: at("data.meters.0.quota_enforcement"), before: "hard", after: "none",
+			},
+			{
 				name: "the end of a plan", write: func() apptest.Reply { return s.Cancel(ada, true) },
-				path: ada.Path("/entitlements"), token: ada.Token,
-				seen: func(a apptest.Reply) string { return fmt.Sprint(strings.Contains(a.Text, "api-calls")) }, before: "true", after: "false",
+				path: ada.Path("/entitlements"), token: ada.Token, seen: limitOfCalls, before: "7", after: "none",
 			},
 		} {
 			c.hold(t, s)
