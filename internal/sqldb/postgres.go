@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/stdlib"
@@ -61,7 +62,8 @@ func parsePostgres(url string) (*pgx.ConnConfig, error) {
 // openPool opens a pool of at most conns connections, 0 for DefaultConns, to the server that
 // w has found.
 func openPool(cfg *pgx.ConnConfig, w *watch, conns int) *sql.DB {
-	pool := stdlib.OpenDB(*cfg, stdlib.OptionBeforeConnect(w.choose), stdlib.OptionAfterConnect(scanUTC))
+	pool := sql.OpenDB(pipelineConnector{stdlib.GetConnector(*cfg,
+		stdlib.OptionBeforeConnect(w.choose), stdlib.OptionAfterConnect(registerTypes))})
 	conns = cmp.Or(conns, DefaultConns)
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)
@@ -88,12 +90,48 @@ func isPooled(ctx context.Context, cfg *pgx.ConnConfig) (bool, error) {
 	return uint32(process) != conn.PgConn().PID(), nil
 }
 
-// scanUTC makes the driver return times in UTC instead of the machine's zone.
-func scanUTC(_ context.Context, conn *pgx.Conn) error {
-	conn.TypeMap().RegisterType(&pgtype.Type{
+// registerTypes makes the driver return times in UTC instead of the machine's zone, and take
+// a uuid.UUID as the bytes that it is. Otherwise the driver would ask it for its text, try to
+// send that, fail, and parse it.
+func registerTypes(_ context.Context, conn *pgx.Conn) error {
+	types := conn.TypeMap()
+	types.RegisterType(&pgtype.Type{
 		Name:  "timestamptz",
 		OID:   pgtype.TimestamptzOID,
 		Codec: &pgtype.TimestamptzCodec{ScanLocation: time.UTC},
 	})
+	types.TryWrapEncodePlanFuncs = append([]pgtype.TryWrapEncodePlanFunc{wrapUUID}, types.TryWrapEncodePlanFuncs...)
 	return nil
+}
+
+// binaryUUID is a uuid.UUID for the driver.
+type binaryUUID uuid.UUID
+
+// UUIDValue returns it in the driver's form.
+func (u binaryUUID) UUIDValue() (pgtype.UUID, error) {
+	return pgtype.UUID{Bytes: u, Valid: true}, nil
+}
+
+// uuidPlan encodes a uuid.UUID, or what a pointer has; the driver takes care of nil.
+type uuidPlan struct{ next pgtype.EncodePlan }
+
+// SetNext sets what encodes a binaryUUID.
+func (p *uuidPlan) SetNext(next pgtype.EncodePlan) { p.next = next }
+
+// Encode appends the encoded value to buf.
+func (p *uuidPlan) Encode(value any, buf []byte) ([]byte, error) {
+	id, ok := value.(uuid.UUID)
+	if !ok {
+		id = *value.(*uuid.UUID) //nolint:forcetypeassert // wrapUUID takes nothing else.
+	}
+	return p.next.Encode(binaryUUID(id), buf)
+}
+
+func wrapUUID(value any) (plan pgtype.WrappedEncodePlanNextSetter, next any, ok bool) {
+	switch value.(type) {
+	case uuid.UUID, *uuid.UUID:
+		return &uuidPlan{}, binaryUUID{}, true
+	default:
+		return nil, nil, false
+	}
 }

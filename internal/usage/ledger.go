@@ -2,7 +2,6 @@ package usage
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -10,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // ledger decides about submissions and stores those that it accepts.
@@ -19,6 +19,7 @@ type ledger struct {
 	clock   clock.Clock
 	alarm   alarm
 	billing BillingQueue
+	guess   guess
 }
 
 // submission is one recording that a tenant submits. at is its recorded_at.
@@ -45,11 +46,8 @@ func (l *ledger) decide(ctx context.Context, submissions []*submission) ([]verdi
 	var verdicts []verdict
 	err := l.store.db.Tx(ctx, func(ctx context.Context) error {
 		verdicts = make([]verdict, len(submissions)) // new each time: Tx may repeat
-		streams, err := l.streams(ctx, submissions, verdicts)
+		streams, err := l.open(ctx, submissions, verdicts)
 		if err != nil || len(streams) == 0 {
-			return err
-		}
-		if err := l.open(ctx, streams); err != nil {
 			return err
 		}
 		if err := l.judge(ctx, streams); err != nil {
@@ -63,84 +61,31 @@ func (l *ledger) decide(ctx context.Context, submissions []*submission) ([]verdi
 	return verdicts, nil
 }
 
-// streams groups the submissions by tenant and meter, in the order of locking, and
+// streamsOf groups the submissions by tenant and meter, in the order of locking, and
 // refuses those without an active meter.
-func (l *ledger) streams(ctx context.Context, submissions []*submission, verdicts []verdict) ([]*stream, error) {
-	meters, err := l.meters(ctx, submissions)
-	if err != nil {
-		return nil, err
-	}
+func streamsOf(submissions []*submission, verdicts []verdict, meters map[string]*meterRules, allowances map[uuid.UUID]Allowance) []*stream {
 	streams := map[StreamKey]*stream{}
-	var tenants []uuid.UUID
 	for i, r := range submissions {
 		m := meters[r.MeterCode]
-		if m == nil {
+		if m == nil || !m.Active {
 			verdicts[i].err = ErrUnknownMeter
 			continue
 		}
 		key := StreamKey{r.tenantID, m.ID}
 		if streams[key] == nil {
-			streams[key] = &stream{key: key, meter: m.Meter, billable: m.billable}
-			tenants = append(tenants, r.tenantID)
+			streams[key] = &stream{key: key, meter: m.Meter, billable: m.billable, allowance: allowances[key.TenantID]}
 		}
 		streams[key].entries = append(streams[key].entries, &entry{submission: r, verdict: &verdicts[i]})
 	}
-	allowances, err := l.plans.Allowances(ctx, tenants)
-	if err != nil {
-		return nil, err
-	}
-	for key, s := range streams {
-		s.allowance = allowances[key.TenantID]
-	}
-	return slices.SortedFunc(maps.Values(streams), func(a, b *stream) int { return a.key.Compare(b.key) }), nil
+	return slices.SortedFunc(maps.Values(streams), func(a, b *stream) int { return a.key.Compare(b.key) })
 }
 
-// meters finds the active meters of the submissions, and keeps their rules as they
-// are until the transaction ends. They are locked in the order of their codes.
-func (l *ledger) meters(ctx context.Context, submissions []*submission) (map[string]*meterRules, error) {
-	meters := map[string]*meterRules{}
-	for _, r := range submissions {
-		meters[r.MeterCode] = nil
-	}
-	for _, code := range slices.Sorted(maps.Keys(meters)) {
-		m, err := l.store.meterForRecording(ctx, code)
-		switch {
-		case err == nil && m.Active:
-			meters[code] = &m
-		case err != nil && !errors.Is(err, errNoSuchMeter):
-			return nil, err
-		}
-	}
-	return meters, nil
-}
-
-// open locks the streams and reads their counters.
-func (l *ledger) open(ctx context.Context, streams []*stream) error {
-	keys := make([]StreamKey, len(streams))
-	earliest, latest := streams[0].entries[0].at, streams[0].entries[0].at
-	for i, s := range streams {
-		keys[i] = s.key
-		for _, e := range s.entries {
-			if e.at.Before(earliest) {
-				earliest = e.at
-			}
-			if e.at.After(latest) {
-				latest = e.at
-			}
-		}
-	}
-	states, err := l.store.lockStreams(ctx, keys)
-	if err != nil {
-		return err
-	}
+// complete tells the streams what was read under their locks, and reads what is left.
+func (l *ledger) complete(ctx context.Context, streams []*stream, latest time.Time, states map[StreamKey]streamState, counters map[StreamKey][]*Counter) error {
 	for _, s := range streams {
 		s.streamState = states[s.key]
 	}
 	if err := l.markUsedKeys(ctx, streams); err != nil {
-		return err
-	}
-	counters, err := l.store.counters(ctx, keys, earliest, latest)
-	if err != nil {
 		return err
 	}
 	now := l.clock.Now()
@@ -269,19 +214,21 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 			}
 		}
 	}
-	if err := l.store.putCounters(ctx, changed, now); err != nil {
+	// Nothing of this is read again: it may go with the commit.
+	later := sqldb.Later(ctx)
+	if err := l.store.putCounters(later, changed, now); err != nil {
 		return err
 	}
-	if err := (Records{l.store}).AddHours(ctx, HoursOf(late)); err != nil {
+	if err := (Records{l.store}).AddHours(later, HoursOf(late)); err != nil {
 		return err
 	}
 	if len(billed) > 0 {
-		if err := l.billing.Add(ctx, billed, now); err != nil {
+		if err := l.billing.Add(later, billed, now); err != nil {
 			return err
 		}
 	}
 	if err := l.alarm.raise(ctx, alerts, now); err != nil {
 		return err
 	}
-	return l.countRefused(ctx, streams, now)
+	return l.countRefused(later, streams, now)
 }

@@ -1,14 +1,5 @@
--- name: ActiveMeters :many
-SELECT * FROM meters WHERE is_active AND deleted_at IS NULL ORDER BY code;
-
 -- name: MeterByCode :one
 SELECT * FROM meters WHERE code = $1 AND deleted_at IS NULL;
-
--- The lock keeps a meter's rules, whether it is billable among them, as they are
--- until what was decided by them is stored. Only columns of the row itself are as
--- they are when the lock is granted.
--- name: MeterForRecording :one
-SELECT * FROM meters WHERE code = $1 AND deleted_at IS NULL FOR KEY SHARE;
 
 -- The sum comes in two parts, whole units and millionths, neither of which can
 -- overflow where the sum itself would.

@@ -58,7 +58,7 @@ func NewService(d Deps) *Service {
 	}
 	writers := 1
 	if d.DB.Dialect() == sqldb.Postgres {
-		writers = 2
+		writers = postgresWriters
 	}
 	svc := &Service{
 		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts,

@@ -40,62 +40,79 @@ func (s store) lockStreams(ctx context.Context, keys []StreamKey) (map[StreamKey
 // lock locks those of the streams that exist and returns their states.
 func (s store) lock(ctx context.Context, keys []StreamKey) (map[StreamKey]streamState, error) {
 	states := make(map[StreamKey]streamState, len(keys))
+	return states, s.db.Each(ctx, lockQuery(keys, states))
+}
+
+// lockQuery locks those of the streams that exist and reads their states into found.
+func lockQuery(keys []StreamKey, found map[StreamKey]streamState) sqldb.Query {
 	keys = sqldb.Padded(keys)
-	err := s.each(ctx, `SELECT tenant_id, meter_id, pruned_before IS NOT NULL, summed_before FROM usage_streams WHERE (tenant_id, meter_id) IN (VALUES `+
-		sqldb.Tuples(1, len(keys), "uuid", "uuid")+`) ORDER BY tenant_id, meter_id FOR UPDATE`, keyArgs(keys),
-		func(scan func(...any) error) error {
+	return sqldb.Query{
+		Doing: "lock streams",
+		Text: `SELECT tenant_id, meter_id, pruned_before IS NOT NULL, summed_before FROM usage_streams WHERE (tenant_id, meter_id) IN (VALUES ` +
+			sqldb.Tuples(1, len(keys), "uuid", "uuid") + `) ORDER BY tenant_id, meter_id FOR UPDATE`,
+		Args: keyArgs(keys),
+		Row: func(scan func(...any) error) error {
 			var k StreamKey
 			var state streamState
 			err := scan(&k.TenantID, &k.MeterID, &state.pruned, &state.summedBefore)
-			states[k] = state
+			found[k] = state
 			return err
-		})
-	if err != nil {
-		return nil, sqldb.Wrap(err, "lock streams")
+		},
 	}
-	return states, nil
 }
 
 // counters reads the counters of streams whose periods overlap the time from earliest
 // to latest.
 func (s store) counters(ctx context.Context, keys []StreamKey, earliest, latest time.Time) (map[StreamKey][]*Counter, error) {
 	found := make(map[StreamKey][]*Counter, len(keys))
+	return found, s.db.Each(ctx, countersQuery(keys, earliest, latest, found))
+}
+
+// countersQuery is counters, into found.
+func countersQuery(keys []StreamKey, earliest, latest time.Time, found map[StreamKey][]*Counter) sqldb.Query {
 	keys = sqldb.Padded(keys)
 	// The first two parameters are the times.
-	err := s.each(ctx, `SELECT c.tenant_id, c.meter_id, c.period_start, c.period_end, c.units, c.millionths, c.last_recorded_at
+	return sqldb.Query{
+		Doing: "read counters",
+		Text: `SELECT c.tenant_id, c.meter_id, c.period_start, c.period_end, c.units, c.millionths, c.last_recorded_at
 FROM usage_counters c
 WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
-    AND (c.tenant_id, c.meter_id) IN (VALUES `+sqldb.Tuples(3, len(keys), "uuid", "uuid")+`)`,
-		append([]any{earliest, latest}, keyArgs(keys)...),
-		func(scan func(...any) error) error {
+    AND (c.tenant_id, c.meter_id) IN (VALUES ` + sqldb.Tuples(3, len(keys), "uuid", "uuid") + `)`,
+		Args: append([]any{earliest, latest}, keyArgs(keys)...),
+		Row: func(scan func(...any) error) error {
 			var k StreamKey
 			var c Counter
 			err := scan(&k.TenantID, &k.MeterID, &c.Period.Start, &c.Period.End, &c.Value.Units, &c.Value.Millionths, &c.LastRecordedAt)
 			found[k] = append(found[k], &c)
 			return err
-		})
-	if err != nil {
-		return nil, sqldb.Wrap(err, "read counters")
+		},
 	}
-	return found, nil
 }
 
 // countersAt reads the counters of tenants whose periods contain now. The map has every
 // stream of the tenants, with an empty list where no such counter is stored.
 func (s store) countersAt(ctx context.Context, tenantIDs []uuid.UUID, now time.Time) (map[StreamKey][]*Counter, error) {
+	found := map[StreamKey][]*Counter{}
+	return found, s.db.Each(ctx, countersAtQuery(tenantIDs, now, found))
+}
+
+// countersAtQuery is countersAt, into found.
+func countersAtQuery(tenantIDs []uuid.UUID, now time.Time, found map[StreamKey][]*Counter) sqldb.Query {
 	tenantIDs = sqldb.Padded(tenantIDs)
 	args := make([]any, 0, 2+len(tenantIDs))
 	args = append(args, now, now)
 	for _, id := range tenantIDs {
 		args = append(args, id)
 	}
-	found := map[StreamKey][]*Counter{}
-	err := s.each(ctx, `SELECT s.tenant_id, s.meter_id, c.period_start, c.period_end, c.units, c.millionths, c.last_recorded_at
+	return sqldb.Query{
+		Doing: "read counters",
+		Text: `SELECT s.tenant_id, s.meter_id, c.period_start, c.period_end, c.units, c.millionths, c.last_recorded_at
 FROM usage_streams s
 LEFT JOIN usage_counters c ON c.tenant_id = s.tenant_id AND c.meter_id = s.meter_id
     AND c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
-WHERE s.tenant_id IN (VALUES `+sqldb.Tuples(3, len(tenantIDs), "uuid")+`)`, args,
-		func(scan func(...any) error) error {
+WHERE s.tenant_id IN ` + sqldb.List(3, len(tenantIDs), "uuid"),
+		Args: args,
+		Row: func(scan func(...any) error) error {
 			var k StreamKey
 			var start, end, last *time.Time
 			var units, millionths *int64
@@ -108,11 +125,8 @@ WHERE s.tenant_id IN (VALUES `+sqldb.Tuples(3, len(tenantIDs), "uuid")+`)`, args
 			}
 			found[k] = known
 			return err
-		})
-	if err != nil {
-		return nil, sqldb.Wrap(err, "read counters")
+		},
 	}
-	return found, nil
 }
 
 // changedCounter is a counter of a stream, to be stored.
@@ -173,17 +187,17 @@ func (s store) keysOf(ctx context.Context, query string, keys []eventKey) (map[e
 	for _, k := range keys {
 		args = append(args, k.TenantID, k.MeterID, k.key)
 	}
-	err := s.each(ctx, query+sqldb.Tuples(1, len(keys), "uuid", "uuid", "text")+`)`, args,
-		func(scan func(...any) error) error {
+	return found, s.db.Each(ctx, sqldb.Query{
+		Doing: "look up idempotency keys",
+		Text:  query + sqldb.Tuples(1, len(keys), "uuid", "uuid", "text") + `)`,
+		Args:  args,
+		Row: func(scan func(...any) error) error {
 			var k eventKey
 			err := scan(&k.TenantID, &k.MeterID, &k.key)
 			found[k] = true
 			return err
-		})
-	if err != nil {
-		return nil, sqldb.Wrap(err, "look up idempotency keys")
-	}
-	return found, nil
+		},
+	})
 }
 
 // insertEvents stores events and returns the ids of those that it stored: not of those
@@ -198,39 +212,24 @@ func (s store) insertEvents(ctx context.Context, events []storedEvent) (map[uuid
 	for _, e := range events {
 		args = append(args, e.stream.TenantID, e.id, e.stream.MeterID, int64(e.quantity), e.idempotencyKey, e.recordedAt, e.metadata, e.storedAt)
 	}
-	err := s.each(ctx, `INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at)
-VALUES `+sqldb.Tuples(1, len(events), "uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz")+`
-ON CONFLICT DO NOTHING RETURNING id`, args,
-		func(scan func(...any) error) error {
+	return stored, s.db.Each(ctx, sqldb.Query{
+		Doing: "insert events",
+		Text: `INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at)
+VALUES ` + sqldb.Tuples(1, len(events), "uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz") + `
+ON CONFLICT DO NOTHING RETURNING id`,
+		Args: args,
+		Row: func(scan func(...any) error) error {
 			var id uuid.UUID
 			err := scan(&id)
 			stored[id] = true
 			return err
-		})
-	if err != nil {
-		return nil, sqldb.Wrap(err, "insert events")
-	}
-	return stored, nil
+		},
+	})
 }
 
 func (s store) exec(ctx context.Context, query string, args []any) error {
 	_, err := s.db.Conn(ctx).ExecContext(ctx, query, args...)
 	return err
-}
-
-// each calls read for every row of a result.
-func (s store) each(ctx context.Context, query string, args []any, read func(scan func(...any) error) error) error {
-	rows, err := s.db.Conn(ctx).QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }()
-	for rows.Next() {
-		if err := read(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
 }
 
 func keyArgs(keys []StreamKey) []any {

@@ -23,16 +23,26 @@ func MeterOf(row usagesql.Meter) Meter {
 	}
 }
 
-func (s store) activeMeters(ctx context.Context) ([]Meter, error) {
-	rows, err := s.q(ctx).ActiveMeters(ctx)
-	if err != nil {
-		return nil, sqldb.Wrap(err, "list active meters")
+// meterColumns are what meterInto reads.
+const meterColumns = `id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, is_billable`
+
+// meterInto reads rows of meterColumns.
+func meterInto(add func(meterRules)) func(scan func(...any) error) error {
+	return func(scan func(...any) error) error {
+		var m meterRules
+		err := scan(&m.ID, &m.Code, &m.Name, &m.Aggregation, &m.Reset, &m.Enforcement, &m.UnitLabel, &m.Active, &m.billable)
+		add(m)
+		return err
 	}
-	meters := make([]Meter, len(rows))
-	for i, row := range rows {
-		meters[i] = MeterOf(row)
+}
+
+// activeMetersQuery reads the active meters into found, by their codes.
+func activeMetersQuery(found *[]Meter) sqldb.Query {
+	return sqldb.Query{
+		Doing: "list active meters",
+		Text:  `SELECT ` + meterColumns + ` FROM meters WHERE is_active AND deleted_at IS NULL ORDER BY code`,
+		Row:   meterInto(func(m meterRules) { *found = append(*found, m.Meter) }),
 	}
-	return meters, nil
 }
 
 // meter finds a meter by its code, errNoSuchMeter where there is none.
@@ -47,11 +57,21 @@ type meterRules struct {
 	billable bool // it has a price that is linked to one of the payment provider
 }
 
-// meterForRecording is meter, and keeps the meter's rules as they are until the
-// transaction ends.
-func (s store) meterForRecording(ctx context.Context, code string) (meterRules, error) {
-	row, err := s.q(ctx).MeterForRecording(ctx, code)
-	return meterRules{MeterOf(row), row.IsBillable}, sqldb.WrapAbsent(err, "read meter for recording", errNoSuchMeter)
+// metersForRecording reads meters by their codes, which must be sorted, into found: those
+// that there are. Each query keeps a meter's rules, whether it is billable among them, as
+// they are until what was decided by them is stored. Only columns of the row itself are as
+// they are when the lock is granted.
+func metersForRecording(codes []string, found map[string]*meterRules) []sqldb.Query {
+	queries := make([]sqldb.Query, len(codes))
+	for i, code := range codes {
+		queries[i] = sqldb.Query{
+			Doing: "read meter for recording",
+			Text:  `SELECT ` + meterColumns + ` FROM meters WHERE code = $1::text AND deleted_at IS NULL FOR KEY SHARE`,
+			Args:  []any{code},
+			Row:   meterInto(func(m meterRules) { found[m.Code] = &m }),
+		}
+	}
+	return queries
 }
 
 // anyMeter finds a meter that events refer to, deleted or not, and keeps its rules

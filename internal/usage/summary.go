@@ -60,11 +60,8 @@ func (s *Service) keepSummaries(db *sqldb.DB) {
 
 // summarize is Summary for several tenants.
 func (s *Service) summarize(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]shown, error) {
-	meters, err := s.store.activeMeters(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s.show(ctx, tenantIDs, meters)
+	var meters []Meter
+	return s.show(ctx, tenantIDs, &meters, activeMetersQuery(&meters))
 }
 
 // Detail reads what one meter, active or not, shows of a tenant now, with the newest
@@ -77,7 +74,7 @@ func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (
 	if err != nil {
 		return Detail{}, err
 	}
-	all, err := s.show(ctx, []uuid.UUID{tenantID}, []Meter{m})
+	all, err := s.show(ctx, []uuid.UUID{tenantID}, &[]Meter{m})
 	if err != nil {
 		return Detail{}, err
 	}
@@ -89,19 +86,20 @@ func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (
 	return Detail{Reading: reading, Events: events}, nil
 }
 
-// show reads what meters show of tenants now. The number of queries does not depend on
-// the number of tenants.
-func (s *Service) show(ctx context.Context, tenantIDs []uuid.UUID, meters []Meter) (map[uuid.UUID]shown, error) {
-	allowances, err := s.plans.Allowances(ctx, tenantIDs)
-	if err != nil {
-		return nil, err
-	}
+// show reads what meters show of tenants now; before may be queries that find the meters.
+// The number of queries does not depend on the number of tenants.
+func (s *Service) show(ctx context.Context, tenantIDs []uuid.UUID, meters *[]Meter, before ...sqldb.Query) (map[uuid.UUID]shown, error) {
 	now := s.clock.Now()
-	counters, err := s.store.countersAt(ctx, tenantIDs, now)
+	counters := map[StreamKey][]*Counter{}
+	queries, read := s.plans.Allowances(tenantIDs)
+	if err := s.store.db.Each(ctx, slices.Concat(before, queries, []sqldb.Query{countersAtQuery(tenantIDs, now, counters)})...); err != nil {
+		return nil, err
+	}
+	allowances, err := read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.store.addInterrupted(ctx, allowances, meters, now, counters); err != nil {
+	if err := s.store.addInterrupted(ctx, allowances, *meters, now, counters); err != nil {
 		return nil, err
 	}
 	all := make(map[uuid.UUID]shown, len(tenantIDs))
@@ -110,8 +108,8 @@ func (s *Service) show(ctx context.Context, tenantIDs []uuid.UUID, meters []Mete
 			continue
 		}
 		a := allowances[id]
-		summary := Summary{TenantID: id, Period: PeriodOf(Monthly, a.Billing, now), Readings: make([]Reading, len(meters))}
-		for i, m := range meters {
+		summary := Summary{TenantID: id, Period: PeriodOf(Monthly, a.Billing, now), Readings: make([]Reading, len(*meters))}
+		for i, m := range *meters {
 			r := Reading{Meter: m, Period: PeriodOf(m.Reset, a.Billing, now), Limit: a.limit(m.Code)}
 			if r.Current, err = s.store.level(ctx, StreamKey{id, m.ID}, m, r.Period, a.Billing.interrupted(now), counters); err != nil {
 				return nil, err

@@ -75,11 +75,11 @@ func (a Allowance) limit(meterCode string) *int64 {
 
 // Plans knows what tenants may use; the subscription domain implements it.
 type Plans interface {
-	// Allowances reads in the transaction of ctx where there is one, so that usage
-	// is judged by the plan that holds when it is stored. It may leave out tenants
-	// without a subscription, who have the zero Allowance. Callers must not change
-	// the result.
-	Allowances(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Allowance, error)
+	// Allowances returns queries, and what has the allowances when these have run: in the
+	// transaction that stores usage, so that it is judged by the plan that holds then. It
+	// may leave out tenants without a subscription, who have the zero Allowance. Callers
+	// must not change the result.
+	Allowances(tenantIDs []uuid.UUID) (queries []sqldb.Query, read func(ctx context.Context) (map[uuid.UUID]Allowance, error))
 }
 
 // Reading is what a meter shows of a tenant.

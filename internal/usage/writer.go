@@ -19,6 +19,12 @@ const (
 	maxQueued = 256 * maxBatch
 	// maxWaiting is how many calls may wait.
 	maxWaiting = 16 * maxBatch
+	// postgresWriters is how many batches may be stored at once on PostgreSQL.
+	postgresWriters = 4
+	// patience is how long a batch waits for the one before. One after the other they
+	// are larger, and most of what a batch costs does not depend on its size; where
+	// commits take longer than this, waiting costs more than that.
+	patience = 10 * time.Millisecond
 	// batchTimeout bounds the storing of one batch, its second try included.
 	batchTimeout = 15 * time.Second
 )
@@ -30,7 +36,8 @@ type writer struct {
 	decide func(ctx context.Context, submissions []*submission) ([]verdict, error)
 	log    *slog.Logger
 	queue  chan *call
-	queued atomic.Int64 // events in queue
+	queued atomic.Int64  // events in queue
+	turn   chan struct{} // holds a token while a batch is stored that nobody overtook
 	// observe is told of each batch (see Deps); nil is not.
 	observe func(accepted, duplicate, overQuota, failed int)
 
@@ -47,7 +54,7 @@ type call struct {
 }
 
 func newWriter(decide func(context.Context, []*submission) ([]verdict, error), log *slog.Logger, callers int) *writer {
-	return &writer{decide: decide, log: log, queue: make(chan *call, callers)}
+	return &writer{decide: decide, log: log, queue: make(chan *call, callers), turn: make(chan struct{}, 1)}
 }
 
 // submit queues submissions and waits until each is stored or refused. An error means
@@ -88,7 +95,7 @@ func (w *writer) run(ctx context.Context) {
 	for {
 		select {
 		case one := <-w.queue:
-			w.write(ctx, w.batch(one))
+			w.next(ctx, one)
 		case <-ctx.Done():
 			w.mu.Lock()
 			w.stopped = true
@@ -108,6 +115,24 @@ func (w *writer) drain(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// next writes a batch that begins with first, once the one before is stored or patience
+// has run out. What comes meanwhile is in it.
+func (w *writer) next(ctx context.Context, first *call) {
+	select {
+	case w.turn <- struct{}{}:
+		defer func() { <-w.turn }()
+	default:
+		impatient := time.NewTimer(patience)
+		defer impatient.Stop()
+		select {
+		case w.turn <- struct{}{}:
+			defer func() { <-w.turn }()
+		case <-impatient.C:
+		}
+	}
+	w.write(ctx, w.batch(first))
 }
 
 // batch collects first and what else waits until there are maxBatch events; the

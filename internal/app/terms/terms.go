@@ -11,6 +11,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -22,20 +23,24 @@ import (
 // tenant's subscription.
 type Allowances struct{ Entitlements *entitlement.Service }
 
-// Allowances returns the allowance of each tenant that has one.
-func (a Allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]usage.Allowance, error) {
-	terms, err := a.Entitlements.TermsOf(ctx, tenantIDs)
-	if err != nil {
-		return nil, err
+// Allowances returns the queries that read the allowance of each tenant that has one, and
+// what has them afterwards.
+func (a Allowances) Allowances(tenantIDs []uuid.UUID) ([]sqldb.Query, func(ctx context.Context) (map[uuid.UUID]usage.Allowance, error)) {
+	queries, read := a.Entitlements.TermsOf(tenantIDs)
+	return queries, func(ctx context.Context) (map[uuid.UUID]usage.Allowance, error) {
+		terms, err := read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		all := make(map[uuid.UUID]usage.Allowance, len(terms))
+		for id, t := range terms {
+			all[id] = usage.Allowance{Limits: t.Quotas, Billing: &usage.Billing{
+				Anchor: t.BillingAnchor, IntervalUnit: usage.IntervalUnit(t.IntervalUnit), IntervalCount: int(t.IntervalCount),
+				Current: usage.Period{Start: t.CurrentPeriodStart, End: t.CurrentPeriodEnd}, Former: formerBilling(t.Former),
+			}}
+		}
+		return all, nil
 	}
-	all := make(map[uuid.UUID]usage.Allowance, len(terms))
-	for id, t := range terms {
-		all[id] = usage.Allowance{Limits: t.Quotas, Billing: &usage.Billing{
-			Anchor: t.BillingAnchor, IntervalUnit: usage.IntervalUnit(t.IntervalUnit), IntervalCount: int(t.IntervalCount),
-			Current: usage.Period{Start: t.CurrentPeriodStart, End: t.CurrentPeriodEnd}, Former: formerBilling(t.Former),
-		}}
-	}
-	return all, nil
 }
 
 func formerBilling(terms []entitlement.FormerTerms) []usage.FormerBilling {

@@ -52,57 +52,83 @@ func (s store) quota(ctx context.Context, tenantID uuid.UUID, code string) (*int
 	return value, sqldb.WrapAbsent(err, "read quota", errNoQuota)
 }
 
-// terms reads the terms of tenants into found, without their quotas.
-func (s store) terms(ctx context.Context, tenantIDs []uuid.UUID, found map[uuid.UUID]Terms) error {
-	err := s.each(ctx, `SELECT tenant_id, plan_id, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing
+// termsQuery reads the terms of tenants into found, without their quotas.
+func termsQuery(tenantIDs []uuid.UUID, found map[uuid.UUID]Terms) sqldb.Query {
+	list, args := idList(tenantIDs)
+	return sqldb.Query{
+		Doing: "read terms",
+		Text: `SELECT tenant_id, plan_id, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing
 FROM subscriptions
-WHERE status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused') AND tenant_id IN (VALUES `, tenantIDs, func(scan func(...any) error) error {
-		var id uuid.UUID
-		var t Terms
-		var former sqldb.JSON
-		err := scan(&id, &t.PlanID, &t.IntervalUnit, &t.IntervalCount, &t.BillingAnchor, &t.CurrentPeriodStart, &t.CurrentPeriodEnd, &former)
-		if err == nil {
-			t.Former, err = DecodeFormer(former)
-		}
-		found[id] = t
-		return err
-	})
-	return sqldb.Wrap(err, "read terms")
+WHERE ` + limiting + ` AND tenant_id IN ` + list,
+		Args: args,
+		Row: func(scan func(...any) error) error {
+			var id uuid.UUID
+			var t Terms
+			var former sqldb.JSON
+			err := scan(&id, &t.PlanID, &t.IntervalUnit, &t.IntervalCount, &t.BillingAnchor, &t.CurrentPeriodStart, &t.CurrentPeriodEnd, &former)
+			if err == nil {
+				t.Former, err = DecodeFormer(former)
+			}
+			found[id] = t
+			return err
+		},
+	}
+}
+
+// limiting holds for the one subscription of a tenant whose plan sets limits.
+const limiting = `status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused')`
+
+// tenantQuotasQuery reads the quotas of the plans of tenants into found, an empty map for a plan
+// without any.
+func tenantQuotasQuery(tenantIDs []uuid.UUID, found map[uuid.UUID]map[string]int64) sqldb.Query {
+	list, args := idList(tenantIDs)
+	return sqldb.Query{
+		Doing: "read quotas",
+		Text: `SELECT p.plan_id, q.code, q.value
+FROM (SELECT DISTINCT plan_id FROM subscriptions WHERE ` + limiting + ` AND tenant_id IN ` + list + `) p
+LEFT JOIN (SELECT e.plan_id, f.code, e.value FROM entitlements e JOIN features f ON f.id = e.feature_id
+    WHERE f.deleted_at IS NULL AND e.value IS NOT NULL) q ON q.plan_id = p.plan_id`,
+		Args: args,
+		Row:  quotaInto(found),
+	}
 }
 
 // quotas reads the quotas of plans into found, which has a map for each plan.
 func (s store) quotas(ctx context.Context, plans []uuid.UUID, found map[uuid.UUID]map[string]int64) error {
-	err := s.each(ctx, `SELECT e.plan_id, f.code, e.value
+	list, args := idList(plans)
+	return s.db.Each(ctx, sqldb.Query{
+		Doing: "read quotas",
+		Text: `SELECT e.plan_id, f.code, e.value
 FROM entitlements e JOIN features f ON f.id = e.feature_id
-WHERE f.deleted_at IS NULL AND e.value IS NOT NULL AND e.plan_id IN (VALUES `, plans, func(scan func(...any) error) error {
-		var id uuid.UUID
-		var code string
-		var value int64
-		err := scan(&id, &code, &value)
-		if err == nil {
-			found[id][code] = value
-		}
-		return err
+WHERE f.deleted_at IS NULL AND e.value IS NOT NULL AND e.plan_id IN ` + list,
+		Args: args,
+		Row:  quotaInto(found),
 	})
-	return sqldb.Wrap(err, "read quotas")
 }
 
-// each runs a query that ends in a list of ids and hands every row to read.
-func (s store) each(ctx context.Context, query string, ids []uuid.UUID, read func(scan func(...any) error) error) error {
+// quotaInto reads a plan and one of its quotas, if it has one, into found.
+func quotaInto(found map[uuid.UUID]map[string]int64) func(scan func(...any) error) error {
+	return func(scan func(...any) error) error {
+		var id uuid.UUID
+		var code *string
+		var value *int64
+		err := scan(&id, &code, &value)
+		if found[id] == nil {
+			found[id] = map[string]int64{}
+		}
+		if code != nil && value != nil {
+			found[id][*code] = *value
+		}
+		return err
+	}
+}
+
+// idList writes a list of ids for IN.
+func idList(ids []uuid.UUID) (list string, args []any) {
 	ids = sqldb.Padded(ids)
-	args := make([]any, len(ids))
+	args = make([]any, len(ids))
 	for i, id := range ids {
 		args[i] = id
 	}
-	rows, err := s.db.Conn(ctx).QueryContext(ctx, query+sqldb.Tuples(1, len(ids), "uuid")+`)`, args...)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
-	for rows.Next() {
-		if err := read(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
+	return sqldb.List(1, len(ids), "uuid"), args
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // Terms is what a subscription says about usage: its billing period and its limits,
@@ -23,32 +25,29 @@ type Terms struct {
 	Quotas map[string]int64
 }
 
-// TermsOf reads the terms of any number of tenants in two queries, in the
-// transaction of ctx where there is one. A tenant whose subscription sets no limits,
-// or who has none, is left out.
-func (s *Service) TermsOf(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Terms, error) {
+// TermsOf returns the queries that read the terms of any number of tenants, and what has
+// them when the queries have run in the transaction of ctx, or without one. A tenant whose
+// subscription sets no limits, or who has none, is left out.
+func (s *Service) TermsOf(tenantIDs []uuid.UUID) (queries []sqldb.Query, read func(ctx context.Context) (map[uuid.UUID]Terms, error)) {
 	terms := make(map[uuid.UUID]Terms, len(tenantIDs))
 	if len(tenantIDs) == 0 {
-		return terms, nil
+		return nil, func(context.Context) (map[uuid.UUID]Terms, error) { return terms, nil }
 	}
-	if err := s.store.terms(ctx, tenantIDs, terms); err != nil {
-		return nil, err
-	}
-	var plans []uuid.UUID
 	quotas := map[uuid.UUID]map[string]int64{}
-	for id, t := range terms {
-		if quotas[t.PlanID] == nil {
-			quotas[t.PlanID] = map[string]int64{}
-			plans = append(plans, t.PlanID)
+	queries = []sqldb.Query{termsQuery(tenantIDs, terms), tenantQuotasQuery(tenantIDs, quotas)}
+	return queries, func(ctx context.Context) (map[uuid.UUID]Terms, error) {
+		var missing []uuid.UUID
+		for id, t := range terms {
+			if quotas[t.PlanID] == nil { // the plan was changed between the two queries
+				quotas[t.PlanID] = map[string]int64{}
+				missing = append(missing, t.PlanID)
+			}
+			t.Quotas = quotas[t.PlanID]
+			terms[id] = t
 		}
-		t.Quotas = quotas[t.PlanID]
-		terms[id] = t
+		if len(missing) == 0 {
+			return terms, nil
+		}
+		return terms, s.store.quotas(ctx, missing, quotas)
 	}
-	if len(plans) == 0 {
-		return terms, nil
-	}
-	if err := s.store.quotas(ctx, plans, quotas); err != nil {
-		return nil, err
-	}
-	return terms, nil
 }

@@ -13,46 +13,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-const activeMeters = `-- name: ActiveMeters :many
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE is_active AND deleted_at IS NULL ORDER BY code
-`
-
-func (q *Queries) ActiveMeters(ctx context.Context) ([]Meter, error) {
-	rows, err := q.db.QueryContext(ctx, activeMeters)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []Meter{}
-	for rows.Next() {
-		var i Meter
-		if err := rows.Scan(
-			&i.ID,
-			&i.Code,
-			&i.Name,
-			&i.AggregationType,
-			&i.ResetInterval,
-			&i.QuotaEnforcement,
-			&i.UnitLabel,
-			&i.IsActive,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.DeletedAt,
-			&i.IsBillable,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const addRefusedOfDay = `-- name: AddRefusedOfDay :exec
 INSERT INTO quota_refusal_days (day, part, refused) VALUES ($1, $2, $3)
 ON CONFLICT (day, part) DO UPDATE SET refused = quota_refusal_days.refused + excluded.refused
@@ -137,33 +97,6 @@ SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit
 
 func (q *Queries) MeterByCode(ctx context.Context, code string) (Meter, error) {
 	row := q.db.QueryRowContext(ctx, meterByCode, code)
-	var i Meter
-	err := row.Scan(
-		&i.ID,
-		&i.Code,
-		&i.Name,
-		&i.AggregationType,
-		&i.ResetInterval,
-		&i.QuotaEnforcement,
-		&i.UnitLabel,
-		&i.IsActive,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.DeletedAt,
-		&i.IsBillable,
-	)
-	return i, err
-}
-
-const meterForRecording = `-- name: MeterForRecording :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE code = $1 AND deleted_at IS NULL FOR KEY SHARE
-`
-
-// The lock keeps a meter's rules, whether it is billable among them, as they are
-// until what was decided by them is stored. Only columns of the row itself are as
-// they are when the lock is granted.
-func (q *Queries) MeterForRecording(ctx context.Context, code string) (Meter, error) {
-	row := q.db.QueryRowContext(ctx, meterForRecording, code)
 	var i Meter
 	err := row.Scan(
 		&i.ID,

@@ -28,23 +28,28 @@ func (p *Plans) Grant(tenantID uuid.UUID, a usage.Allowance) {
 	p.allowances[tenantID] = a
 }
 
-// Allowances implements usage.Plans.
-func (p *Plans) Allowances(ctx context.Context, _ []uuid.UUID) (map[uuid.UUID]usage.Allowance, error) {
-	p.db.Uses(ctx, sqldb.Stamp{}) // what is not in the database cannot be kept
+// Allowances implements usage.Plans, without a query.
+func (p *Plans) Allowances([]uuid.UUID) ([]sqldb.Query, func(context.Context) (map[uuid.UUID]usage.Allowance, error)) {
+	return nil, func(ctx context.Context) (map[uuid.UUID]usage.Allowance, error) {
+		p.db.Uses(ctx, sqldb.Stamp{}) // what is not in the database cannot be kept
+		return p.all(), nil
+	}
+}
+
+func (p *Plans) all() map[uuid.UUID]usage.Allowance {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return maps.Clone(p.allowances), nil
+	return maps.Clone(p.allowances)
 }
 
 // Payer implements billing.Payers: tenants pay in euros, or in dollars without a
 // subscription.
-func (p *Plans) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, error) {
-	all, err := p.Allowances(ctx, nil)
-	payer := billing.Payer{Billing: all[tenantID].Billing, Currency: "EUR", PaysUsage: true}
+func (p *Plans) Payer(_ context.Context, tenantID uuid.UUID) (billing.Payer, error) {
+	payer := billing.Payer{Billing: p.all()[tenantID].Billing, Currency: "EUR", PaysUsage: true}
 	if payer.Billing == nil {
 		payer.Currency = "USD"
 	}
-	return payer, err
+	return payer, nil
 }
 
 // BilledUntil has the tenants pay for what they used before a time, in periods that are
@@ -63,8 +68,8 @@ func (p *Plans) Billed(_ context.Context, _ uuid.UUID, at time.Time) (bool, erro
 }
 
 // Customer implements billing.Customers: it knows every tenant with a subscription.
-func (p *Plans) Customer(ctx context.Context, tenantID uuid.UUID) (string, error) {
-	if all, _ := p.Allowances(ctx, nil); all[tenantID].Billing == nil {
+func (p *Plans) Customer(_ context.Context, tenantID uuid.UUID) (string, error) {
+	if p.all()[tenantID].Billing == nil {
 		return "", nil
 	}
 	return "cus", nil
