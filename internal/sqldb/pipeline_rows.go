@@ -50,8 +50,9 @@ func (r *pipelineRows) Next(dest []driver.Value) error {
 	types, fields := r.conn.Conn.Conn().TypeMap(), r.rows.FieldDescriptions()
 	for i, raw := range r.rows.RawValues() {
 		known, ok := types.TypeForOID(fields[i].DataTypeOID)
-		if !ok {
-			return fmt.Errorf("sqldb: column %s has a type that is not known here", fields[i].Name)
+		if !ok { // such as void; the server sends it as text
+			dest[i] = string(raw)
+			continue
 		}
 		var err error
 		if dest[i], err = known.Codec.DecodeDatabaseSQLValue(types, fields[i].DataTypeOID, fields[i].Format, raw); err != nil {

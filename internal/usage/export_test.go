@@ -11,7 +11,6 @@ import (
 
 const (
 	MaxAhead     = maxAhead
-	MaxWaiting   = maxWaiting
 	RecentEvents = recentEvents
 )
 
@@ -34,7 +33,7 @@ func (s *Service) Decide(ctx context.Context, wanted []*Submission) ([]Outcome, 
 	for i, w := range wanted {
 		submissions[i] = &submission{Recording: w.Recording, tenantID: w.TenantID, at: w.At}
 	}
-	verdicts, err := s.writer.decide(ctx, submissions)
+	verdicts, err := s.writer.Decide(ctx, submissions)
 	outcomes := make([]Outcome, len(verdicts))
 	for i, v := range verdicts {
 		outcomes[i] = Outcome{v.event, v.err}
@@ -55,4 +54,16 @@ func (s *Service) Summarize(ctx context.Context, tenantIDs []uuid.UUID) (map[uui
 		summaries[id] = one.Summary
 	}
 	return summaries, err
+}
+
+// Tally counts errors as Deps.Observe is told of them.
+func Tally(errs ...error) (counts [4]int) {
+	verdicts := make([]verdict, len(errs))
+	for i, err := range errs {
+		verdicts[i].err = err
+	}
+	tally(func(accepted, duplicate, overQuota, failed int) {
+		counts = [4]int{accepted, duplicate, overQuota, failed}
+	})(verdicts)
+	return counts
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/batching"
 	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
@@ -111,7 +112,7 @@ func TestFullQueueRefuses(t *testing.T) {
 		idle := usage.NewService(w.Deps())
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
-		for range usage.MaxWaiting {
+		for range batching.MaxWaiting {
 			wg.Go(func() { _, _ = idle.Record(ctx, tenantID, usagetest.Recording("calls", "1")) })
 		}
 		var refused error

@@ -2,8 +2,8 @@ package usage
 
 import (
 	"context"
+	"errors"
 	"log/slog"
-	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/gather"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage/batching"
 )
 
 // Deps is what the service works with.
@@ -40,10 +41,7 @@ type Service struct {
 	plans  Plans
 	clock  clock.Clock
 	alerts Notifier
-	writer *writer
-	// writers is how many batches may be stored at once: PostgreSQL can decide one
-	// while it makes another durable; SQLite has a single writer.
-	writers int
+	writer *batching.Writer[*submission, verdict]
 	// summaries lets calls at the same time share queries; the key is the tenant.
 	summaries *gather.Kept[uuid.UUID, shown]
 }
@@ -56,28 +54,49 @@ func NewService(d Deps) *Service {
 		store: s, plans: d.Plans, clock: d.Clock,
 		alarm: alarm{store: s, jobs: d.Jobs, known: &knownAlerts{}, events: d.Events}, billing: d.Billing,
 	}
-	writers := 1
+	batches := 1 // SQLite stores one at a time
 	if d.DB.Dialect() == sqldb.Postgres {
-		writers = postgresWriters
+		batches = 4
 	}
 	svc := &Service{
 		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts,
-		writer: newWriter(l.decide, d.Log, maxWaiting), writers: writers,
+		writer: batching.New(batching.Config[*submission, verdict]{
+			Decide: l.decide, Failed: func(err error) verdict { return verdict{err: err} }, Observe: tally(d.Observe),
+			Busy: ErrBusy, Log: d.Log, Calls: batching.MaxWaiting, Batches: batches,
+		}),
 	}
-	svc.writer.observe = d.Observe
 	svc.keepSummaries(d.DB)
 	return svc
+}
+
+// tally tells observe how many verdicts of each kind there are; nil is not told.
+func tally(observe func(accepted, duplicate, overQuota, failed int)) func([]verdict) {
+	if observe == nil {
+		return nil
+	}
+	return func(verdicts []verdict) {
+		var accepted, duplicate, overQuota, failed int
+		for i := range verdicts {
+			switch err := verdicts[i].err; {
+			case err == nil:
+				accepted++
+			case errors.Is(err, ErrDuplicate):
+				duplicate++
+			case errors.Is(err, ErrQuotaExceeded):
+				overQuota++
+			default:
+				failed++
+			}
+		}
+		observe(accepted, duplicate, overQuota, failed)
+	}
 }
 
 // Run stores what Record and RecordBatch are given until ctx ends. It returns when
 // everything that was waiting then is stored. From then on they answer ErrBusy, so the
 // HTTP server should have finished its requests before ctx ends.
 func (s *Service) Run(ctx context.Context) error {
-	var writers sync.WaitGroup
-	for range s.writers {
-		writers.Go(func() { s.writer.run(ctx) })
-	}
-	writers.Wait()
+	s.writer.Run(ctx)
 	return nil
 }
 
@@ -92,7 +111,7 @@ func (s *Service) Record(ctx context.Context, tenantID uuid.UUID, r Recording) (
 	if err := one.setTime(s.clock.Now()); err != nil {
 		return Event{}, err
 	}
-	verdicts, err := s.writer.submit(ctx, one)
+	verdicts, err := s.writer.Submit(ctx, one)
 	if err != nil {
 		return Event{}, err
 	}
@@ -124,7 +143,7 @@ func (s *Service) RecordBatch(ctx context.Context, tenantID uuid.UUID, recording
 	if len(submitted) == 0 {
 		return outcomes, nil
 	}
-	verdicts, err := s.writer.submit(ctx, submitted...)
+	verdicts, err := s.writer.Submit(ctx, submitted...)
 	if err != nil {
 		return nil, err
 	}

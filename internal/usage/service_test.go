@@ -305,3 +305,12 @@ func TestSummaryAndDetail(t *testing.T) {
 		}
 	})
 }
+
+// Each verdict counts as what it is.
+func TestVerdictsAreCounted(t *testing.T) {
+	t.Parallel()
+	got := usage.Tally(nil, usage.ErrDuplicate, usage.ErrQuotaExceeded.With("limit", 1), nil, usage.ErrUnknownMeter)
+	if got != [4]int{2, 1, 1, 1} {
+		t.Errorf("got %v", got)
+	}
+}

@@ -1,4 +1,4 @@
-package usage
+package batching
 
 import (
 	"context"
@@ -12,8 +12,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// journal stands in for the ledger: it notes the batches and fails those with a
-// request of the meter "bad".
+// verdict is what became of a code.
+type verdict struct {
+	code string
+	err  error
+}
+
+var (
+	errBad     = errors.New("a bad row")
+	errRefused = errors.New("refused")
+	errBusy    = errors.New("busy")
+)
+
+// journal notes the batches, and fails those with the code "bad".
 type journal struct {
 	mu      sync.Mutex
 	batches [][]string
@@ -21,43 +32,44 @@ type journal struct {
 	resume  chan struct{} // each batch waits for it, if not nil
 }
 
-var errBad = errors.New("a bad row")
-
-func (j *journal) decide(_ context.Context, submissions []*submission) ([]verdict, error) {
+func (j *journal) decide(_ context.Context, submissions []string) ([]verdict, error) {
 	if j.entered != nil {
 		j.entered <- struct{}{}
 		<-j.resume
 	}
-	var codes []string
-	for _, r := range submissions {
-		codes = append(codes, r.MeterCode)
-	}
 	j.mu.Lock()
-	j.batches = append(j.batches, codes)
+	j.batches = append(j.batches, slices.Clone(submissions))
 	j.mu.Unlock()
-	if slices.Contains(codes, "panic") {
+	if slices.Contains(submissions, "panic") {
 		panic("lost")
 	}
-	if slices.Contains(codes, "bad") {
+	if slices.Contains(submissions, "bad") {
 		return nil, errBad
 	}
 	verdicts := make([]verdict, len(submissions))
-	for i, code := range codes {
-		verdicts[i].event.MeterCode = code
+	for i, code := range submissions {
+		verdicts[i].code = code
 		if code == "refused" {
-			verdicts[i] = verdict{err: ErrDuplicate}
+			verdicts[i] = verdict{err: errRefused}
 		}
 	}
 	return verdicts, nil
 }
 
+func newWriter(j *journal, calls, batches int) *Writer[string, verdict] {
+	return New(Config[string, verdict]{
+		Decide: j.decide, Failed: func(err error) verdict { return verdict{err: err} }, Busy: errBusy,
+		Log: slog.New(slog.DiscardHandler), Calls: calls, Batches: batches,
+	})
+}
+
 // ask submits in the background and returns once the request is queued.
-func ask(ctx context.Context, t *testing.T, w *writer, code string) <-chan verdict {
+func ask(ctx context.Context, t *testing.T, w *Writer[string, verdict], code string) <-chan verdict {
 	t.Helper()
 	out := make(chan verdict, 1)
 	queued := len(w.queue)
 	go func() {
-		verdicts, err := w.submit(ctx, &submission{Recording: Recording{MeterCode: code}})
+		verdicts, err := w.Submit(ctx, code)
 		if err != nil {
 			verdicts = []verdict{{err: err}}
 		}
@@ -74,11 +86,11 @@ func ask(ctx context.Context, t *testing.T, w *writer, code string) <-chan verdi
 	return out
 }
 
-func start(t *testing.T, w *writer) (stop func()) {
+func start(t *testing.T, w *Writer[string, verdict]) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { defer close(done); w.run(ctx) }()
+	go func() { defer close(done); w.Run(ctx) }()
 	stop = func() { cancel(); <-done }
 	t.Cleanup(stop)
 	return stop
@@ -87,16 +99,16 @@ func start(t *testing.T, w *writer) (stop func()) {
 func TestWriterStoresWhatWaitsTogether(t *testing.T) {
 	t.Parallel()
 	j := &journal{}
-	w := newWriter(j.decide, slog.New(slog.DiscardHandler), 8)
+	w := newWriter(j, 8, 1)
 	a, b, c := ask(t.Context(), t, w, "a"), ask(t.Context(), t, w, "refused"), ask(t.Context(), t, w, "c")
 	start(t, w)
-	if o := <-a; o.err != nil || o.event.MeterCode != "a" {
+	if o := <-a; o.err != nil || o.code != "a" {
 		t.Errorf("a: %v", o)
 	}
-	if o := <-b; !errors.Is(o.err, ErrDuplicate) {
+	if o := <-b; !errors.Is(o.err, errRefused) {
 		t.Errorf("refused: %v", o)
 	}
-	if o := <-c; o.err != nil || o.event.MeterCode != "c" {
+	if o := <-c; o.err != nil || o.code != "c" {
 		t.Errorf("c: %v", o)
 	}
 	if diff := cmp.Diff([][]string{{"a", "refused", "c"}}, j.batches); diff != "" {
@@ -104,34 +116,26 @@ func TestWriterStoresWhatWaitsTogether(t *testing.T) {
 	}
 }
 
-// A batch is told of once, by what became of its events.
-func TestWriterTellsWhatBecameOfABatch(t *testing.T) {
+// A batch is observed once, with what became of each of its submissions.
+func TestWriterIsObserved(t *testing.T) {
 	t.Parallel()
-	var told [][4]int
-	w := newWriter((&journal{}).decide, slog.New(slog.DiscardHandler), 8)
-	w.observe = func(accepted, duplicate, overQuota, failed int) {
-		told = append(told, [4]int{accepted, duplicate, overQuota, failed})
-	}
+	var observed [][]verdict
+	w := newWriter(&journal{}, 8, 1)
+	w.Observe = func(verdicts []verdict) { observed = append(observed, slices.Clone(verdicts)) }
 	for _, code := range []string{"a", "refused", "bad"} {
 		ask(t.Context(), t, w, code)
 	}
 	start(t, w)() // what waits is written before it ends
-	w.tell([]verdict{{err: ErrQuotaExceeded.With("limit", 1)}})
-	total := [4]int{}
-	for _, one := range told {
-		for i, n := range one {
-			total[i] += n
-		}
-	}
-	if len(told) != 2 || total != [4]int{1, 1, 1, 1} {
-		t.Errorf("told %v", told)
+	if len(observed) != 1 || len(observed[0]) != 3 || observed[0][0].err != nil ||
+		!errors.Is(observed[0][1].err, errRefused) || !errors.Is(observed[0][2].err, errBad) {
+		t.Errorf("observed %v", observed)
 	}
 }
 
 func TestWriterBoundsABatch(t *testing.T) {
 	t.Parallel()
 	j := &journal{}
-	w := newWriter(j.decide, slog.New(slog.DiscardHandler), maxBatch+1)
+	w := newWriter(j, maxBatch+1, 1)
 	var last <-chan verdict
 	for range maxBatch + 1 {
 		last = ask(t.Context(), t, w, "a")
@@ -149,7 +153,7 @@ func TestWriterFailsABadRequestAlone(t *testing.T) {
 		t.Run(code, func(t *testing.T) {
 			t.Parallel()
 			j := &journal{}
-			w := newWriter(j.decide, slog.New(slog.DiscardHandler), 8)
+			w := newWriter(j, 8, 1)
 			a, bad, c := ask(t.Context(), t, w, "a"), ask(t.Context(), t, w, code), ask(t.Context(), t, w, "c")
 			start(t, w)
 			if o := <-a; o.err != nil {
@@ -170,10 +174,10 @@ func TestWriterFailsABadRequestAlone(t *testing.T) {
 
 func TestWriterRefusesWhenFull(t *testing.T) {
 	t.Parallel()
-	w := newWriter((&journal{}).decide, slog.New(slog.DiscardHandler), 1)
+	w := newWriter(&journal{}, 1, 1)
 	waits := ask(t.Context(), t, w, "a")
-	if _, err := w.submit(t.Context(), &submission{}); !errors.Is(err, ErrBusy) {
-		t.Errorf("got %v, want ErrBusy", err)
+	if _, err := w.Submit(t.Context(), "a"); !errors.Is(err, errBusy) {
+		t.Errorf("got %v, want errBusy", err)
 	}
 	start(t, w)
 	if o := <-waits; o.err != nil {
@@ -184,7 +188,7 @@ func TestWriterRefusesWhenFull(t *testing.T) {
 func TestWriterLeavesOutWhoGaveUp(t *testing.T) {
 	t.Parallel()
 	j := &journal{}
-	w := newWriter(j.decide, slog.New(slog.DiscardHandler), 8)
+	w := newWriter(j, 8, 1)
 	ctx, cancel := context.WithCancel(t.Context())
 	gone := ask(ctx, t, w, "gone")
 	cancel()
@@ -202,11 +206,11 @@ func TestWriterLeavesOutWhoGaveUp(t *testing.T) {
 func TestWriterFinishesWhatWaitsWhenStopped(t *testing.T) {
 	t.Parallel()
 	j := &journal{entered: make(chan struct{}), resume: make(chan struct{})}
-	w := newWriter(j.decide, slog.New(slog.DiscardHandler), 8)
+	w := newWriter(j, 8, 1)
 	first := ask(t.Context(), t, w, "first")
 	ctx, cancel := context.WithCancel(t.Context())
 	done := make(chan struct{})
-	go func() { defer close(done); w.run(ctx) }()
+	go func() { defer close(done); w.Run(ctx) }()
 	<-j.entered
 	second := ask(t.Context(), t, w, "second")
 	cancel()
@@ -220,8 +224,8 @@ func TestWriterFinishesWhatWaitsWhenStopped(t *testing.T) {
 		t.Errorf("second: %v", o.err)
 	}
 	<-done
-	if _, err := w.submit(t.Context(), &submission{}); !errors.Is(err, ErrBusy) {
-		t.Errorf("after the end: got %v, want ErrBusy", err)
+	if _, err := w.Submit(t.Context(), "a"); !errors.Is(err, errBusy) {
+		t.Errorf("after the end: got %v, want errBusy", err)
 	}
 }
 
@@ -230,18 +234,18 @@ func TestWriterFinishesWhatWaitsWhenStopped(t *testing.T) {
 func TestWriterKeepsASubmissionTogether(t *testing.T) {
 	t.Parallel()
 	j := &journal{}
-	w := newWriter(j.decide, slog.New(slog.DiscardHandler), 8)
+	w := newWriter(j, 8, 1)
 	start(t, w)
-	large := make([]*submission, maxBatch+10)
+	large := make([]string, maxBatch+10)
 	for i := range large {
-		large[i] = &submission{Recording: Recording{MeterCode: "a"}}
+		large[i] = "a"
 	}
-	if verdicts, err := w.submit(t.Context(), large...); err != nil || len(verdicts) != len(large) {
+	if verdicts, err := w.Submit(t.Context(), large...); err != nil || len(verdicts) != len(large) {
 		t.Errorf("%d verdicts, %v", len(verdicts), err)
 	}
-	mixed := []*submission{{Recording: Recording{MeterCode: "a"}}, {Recording: Recording{MeterCode: "bad"}}, {Recording: Recording{MeterCode: "refused"}}}
-	verdicts, err := w.submit(t.Context(), mixed...)
-	if err != nil || verdicts[0].err != nil || !errors.Is(verdicts[1].err, errBad) || !errors.Is(verdicts[2].err, ErrDuplicate) {
+	mixed := []string{"a", "bad", "refused"}
+	verdicts, err := w.Submit(t.Context(), mixed...)
+	if err != nil || verdicts[0].err != nil || !errors.Is(verdicts[1].err, errBad) || !errors.Is(verdicts[2].err, errRefused) {
 		t.Errorf("%v, %v", verdicts, err)
 	}
 	if len(j.batches[0]) != len(large) {
@@ -255,24 +259,58 @@ func TestWriterKeepsASubmissionTogether(t *testing.T) {
 // The queue is bounded in events too, and takes new ones once some are written.
 func TestWriterBoundsWhatWaits(t *testing.T) {
 	t.Parallel()
-	w := newWriter((&journal{}).decide, slog.New(slog.DiscardHandler), 8)
-	full := make([]*submission, maxQueued)
+	w := newWriter(&journal{}, 8, 1)
+	full := make([]string, maxQueued)
 	for i := range full {
-		full[i] = &submission{Recording: Recording{MeterCode: "a"}}
+		full[i] = "a"
 	}
 	answered := make(chan error, 1)
-	go func() { _, err := w.submit(t.Context(), full...); answered <- err }()
+	go func() { _, err := w.Submit(t.Context(), full...); answered <- err }()
 	for len(w.queue) == 0 {
 		runtime.Gosched()
 	}
-	if _, err := w.submit(t.Context(), full[0]); !errors.Is(err, ErrBusy) {
-		t.Errorf("got %v, want ErrBusy", err)
+	if _, err := w.Submit(t.Context(), full[0]); !errors.Is(err, errBusy) {
+		t.Errorf("got %v, want errBusy", err)
 	}
 	start(t, w)
 	if err := <-answered; err != nil {
 		t.Error(err)
 	}
-	if _, err := w.submit(t.Context(), full[0]); err != nil {
+	if _, err := w.Submit(t.Context(), full[0]); err != nil {
 		t.Errorf("afterwards: %v", err)
+	}
+}
+
+// A batch that takes long is overtaken where several may be stored at once, and waited for
+// when the writer ends.
+func TestWriterOvertakesASlowBatch(t *testing.T) {
+	t.Parallel()
+	j := &journal{entered: make(chan struct{}), resume: make(chan struct{})}
+	w := newWriter(j, 8, 2)
+	answers := make(chan error, 3)
+	submit := func() {
+		verdicts, err := w.Submit(t.Context(), "a")
+		if err == nil {
+			err = verdicts[0].err
+		}
+		answers <- err
+	}
+	stop := start(t, w)
+	for range 2 {
+		go submit()
+		<-j.entered // the second while the first is being stored
+	}
+	go submit()
+	j.resume <- struct{}{}
+	<-j.entered
+	stopped := make(chan struct{})
+	go func() { defer close(stopped); stop() }()
+	j.resume <- struct{}{}
+	j.resume <- struct{}{}
+	<-stopped
+	for range 3 {
+		if err := <-answers; err != nil {
+			t.Error(err)
+		}
 	}
 }

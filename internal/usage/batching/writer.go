@@ -1,0 +1,230 @@
+// Package batching lets calls that arrive at the same time share a transaction, so that a
+// hundred recordings cost one commit.
+package batching
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// Sizes of a Writer, in submissions.
+const (
+	// maxBatch closes a batch: one with this many takes no further calls.
+	maxBatch = 256
+	// maxQueued is how many may wait.
+	maxQueued = 256 * maxBatch
+	// MaxWaiting is how many calls may wait.
+	MaxWaiting = 16 * maxBatch
+	// patience is how long the next batch waits for the one before. One after the other
+	// they are larger, and most of what a batch costs does not depend on its size; but one
+	// that waits for a lock, or for a slow disk, must not keep all others waiting.
+	patience = 10 * time.Millisecond
+	// batchTimeout bounds the storing of one batch, its second try included.
+	batchTimeout = 15 * time.Second
+)
+
+// Config says what a Writer writes, S, and what becomes of it, V.
+type Config[S, V any] struct {
+	// Decide stores submissions in one transaction and returns what became of each. An
+	// error means that none was stored.
+	Decide func(ctx context.Context, submissions []S) ([]V, error)
+	// Failed is what became of a submission that could not be decided.
+	Failed func(err error) V
+	// Observe is told of each batch; nil is not.
+	Observe func(verdicts []V)
+	// Busy is the error of Submit where too much is waiting, and after Run has ended.
+	Busy error
+	Log  *slog.Logger
+	// Calls is how many calls may wait, and Batches how many batches may be stored at once.
+	Calls, Batches int
+}
+
+// Writer stores what it is given in batches. It takes whatever is waiting and never waits
+// for more, so that a lone call is stored at once.
+type Writer[S, V any] struct {
+	Config[S, V]
+	queue  chan *call[S, V]
+	queued atomic.Int64  // submissions in queue
+	slots  chan struct{} // one is taken for each batch that is stored
+
+	mu      sync.RWMutex
+	stopped bool
+}
+
+// call has the submissions of one caller, who waits for the verdicts. They are decided
+// in their order, in one transaction unless that fails.
+type call[S, V any] struct {
+	submissions []S
+	ctx         context.Context //nolint:containedctx // the caller's, checked once more before storing
+	done        chan []V        // has room for the one answer: a verdict of each submission
+}
+
+// New returns a Writer, which writes once Run is called.
+func New[S, V any](c Config[S, V]) *Writer[S, V] {
+	return &Writer[S, V]{Config: c, queue: make(chan *call[S, V], c.Calls), slots: make(chan struct{}, c.Batches)}
+}
+
+// Submit queues submissions and waits until each is stored or refused. An error means
+// that none was looked at, or that ctx ended first: then each may be stored or not.
+func (w *Writer[S, V]) Submit(ctx context.Context, submissions ...S) ([]V, error) {
+	one := &call[S, V]{submissions: submissions, ctx: ctx, done: make(chan []V, 1)}
+	if !w.enqueue(one) {
+		return nil, w.Busy
+	}
+	select {
+	case verdicts := <-one.done:
+		return verdicts, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// enqueue reports whether there was room for a call.
+func (w *Writer[S, V]) enqueue(one *call[S, V]) bool {
+	w.mu.RLock()
+	defer w.mu.RUnlock()
+	n := int64(len(one.submissions))
+	if w.stopped || w.queued.Add(n) > maxQueued {
+		w.queued.Add(-n)
+		return false
+	}
+	select {
+	case w.queue <- one:
+		return true
+	default:
+		w.queued.Add(-n)
+		return false
+	}
+}
+
+// Run writes until ctx ends, then refuses new calls and writes those that wait. It
+// returns when all are answered.
+func (w *Writer[S, V]) Run(ctx context.Context) {
+	var storing sync.WaitGroup
+	defer storing.Wait()
+	for {
+		w.slots <- struct{}{}
+		select {
+		case one := <-w.queue:
+			batch, stored := w.batch(one), make(chan struct{})
+			storing.Go(func() {
+				defer func() { <-w.slots; close(stored) }()
+				w.write(ctx, batch)
+			})
+			wait(stored, patience)
+		case <-ctx.Done():
+			w.mu.Lock()
+			w.stopped = true
+			w.mu.Unlock()
+			w.drain(ctx)
+			return
+		}
+	}
+}
+
+// wait returns when done is closed, or at most some time later.
+func wait(done <-chan struct{}, most time.Duration) {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
+}
+
+func (w *Writer[S, V]) drain(ctx context.Context) {
+	for {
+		select {
+		case one := <-w.queue:
+			w.write(ctx, w.batch(one))
+		default:
+			return
+		}
+	}
+}
+
+// batch collects first and what else waits until there are maxBatch submissions;
+// those of one call stay together. Calls whose caller has given up are left out.
+func (w *Writer[S, V]) batch(first *call[S, V]) []*call[S, V] {
+	batch := make([]*call[S, V], 0, 1+min(len(w.queue), maxBatch-1))
+	n := 0
+	for one := first; ; {
+		w.queued.Add(-int64(len(one.submissions)))
+		if one.ctx.Err() == nil {
+			batch = append(batch, one)
+			n += len(one.submissions)
+		}
+		if n >= maxBatch {
+			return batch
+		}
+		select {
+		case one = <-w.queue:
+		default:
+			return batch
+		}
+	}
+}
+
+// write stores a batch and answers each of its calls. A batch that fails is stored
+// one by one, so that what is wrong with one submission fails that one alone. Only the
+// values of ctx are used: a batch that was begun is finished after ctx has ended.
+func (w *Writer[S, V]) write(ctx context.Context, batch []*call[S, V]) {
+	if len(batch) == 0 {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
+	defer cancel()
+	submissions := batch[0].submissions
+	if len(batch) > 1 {
+		submissions = make([]S, 0, maxBatch)
+		for _, one := range batch {
+			submissions = append(submissions, one.submissions...)
+		}
+	}
+	verdicts, err := w.try(ctx, submissions)
+	if err != nil {
+		verdicts = w.oneByOne(ctx, submissions, err)
+	}
+	if w.Observe != nil {
+		w.Observe(verdicts)
+	}
+	for _, one := range batch {
+		n := len(one.submissions)
+		one.done <- verdicts[:n:n]
+		verdicts = verdicts[n:]
+	}
+}
+
+// oneByOne stores each submission in its own transaction, since storing them together
+// failed because of cause.
+func (w *Writer[S, V]) oneByOne(ctx context.Context, submissions []S, cause error) []V {
+	if len(submissions) == 1 {
+		return []V{w.Failed(cause)}
+	}
+	w.Log.WarnContext(ctx, "usage is stored one by one: a batch failed", "events", len(submissions), "error", cause)
+	verdicts := make([]V, len(submissions))
+	for i := range submissions {
+		alone, err := w.try(ctx, submissions[i:i+1])
+		if err != nil {
+			alone = []V{w.Failed(err)}
+		}
+		verdicts[i] = alone[0]
+	}
+	return verdicts
+}
+
+// try stores submissions together. It turns a panic into an error, since no HTTP
+// handler is below to recover it and the process would end.
+func (w *Writer[S, V]) try(ctx context.Context, submissions []S) (verdicts []V, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())
+		}
+	}()
+	return w.Decide(ctx, submissions)
+}
