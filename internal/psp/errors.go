@@ -62,6 +62,21 @@ var ErrDeclined = errors.New("the payment was declined")
 // ErrActionRequired is a cause beside ErrDeclined: the payer can still confirm (3-D Secure).
 var ErrActionRequired = errors.New("the payer has to confirm the payment")
 
+// ownError is an error of this service that ends a call although the provider has answered,
+// such as one of its database. It is no ErrUnavailable, and asking again would not help.
+type ownError struct{ cause error }
+
+// Error implements error.
+func (e *ownError) Error() string { return e.cause.Error() }
+
+// Unwrap returns the cause.
+func (e *ownError) Unwrap() error { return e.cause }
+
+func isOwn(err error) bool {
+	_, own := errors.AsType[*ownError](err)
+	return own
+}
+
 // Permanent marks permanent errors as jobs.Fatal: the provider does not have the
 // object, or will never accept the call. Other errors are returned as they are.
 func Permanent(err error) error {
@@ -90,7 +105,7 @@ func (v verdict) String() string { return [...]string{"answered", "outage", "aba
 func judge(ctx context.Context, err error) verdict {
 	var e *stripe.Error
 	switch {
-	case err == nil:
+	case err == nil, isOwn(err):
 		return answered
 	case errors.As(err, &e) && e.HTTPStatusCode < http.StatusInternalServerError, isReplayed(err):
 		return answered
@@ -104,7 +119,7 @@ func judge(ctx context.Context, err error) verdict {
 // worthRetrying reports whether the same call may succeed in a moment. Every call
 // can be repeated safely: writes carry idempotency keys.
 func worthRetrying(err error) bool {
-	if err == nil {
+	if err == nil || isOwn(err) {
 		return false
 	}
 	var e *stripe.Error
@@ -147,8 +162,12 @@ func (c *Client) failure(ctx context.Context, op string, err error) error {
 }
 
 // busyOrUnavailable returns ErrBusy where the provider refused err's call because there are
-// too many, and ErrUnavailable otherwise, around its cause.
+// too many, and ErrUnavailable otherwise, around its cause. An error of this service's own
+// stays what it is.
 func busyOrUnavailable(op string, err, cause error) error {
+	if isOwn(err) {
+		return fmt.Errorf("%s: %w", op, err)
+	}
 	cause = fmt.Errorf("%s: %w", op, cause)
 	if e, ok := errors.AsType[*stripe.Error](err); ok && e.HTTPStatusCode == http.StatusTooManyRequests {
 		busy := ErrBusy.Wrap(cause)

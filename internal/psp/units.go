@@ -15,8 +15,11 @@ func (c *Client) units(ctx context.Context, currency string) (charge.Units, erro
 		return charge.ProviderUnits(currency), nil
 	}
 	decimals, known, err := c.decimals(ctx, strings.ToUpper(currency))
-	if err != nil || !known {
-		return charge.ProviderUnits(currency), err
+	if err != nil {
+		return charge.Units{}, &ownError{err}
+	}
+	if !known {
+		return charge.ProviderUnits(currency), nil
 	}
 	return charge.UnitsOf(currency, decimals)
 }

@@ -12,8 +12,9 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// How PostgreSQL is watched. All three together stay below two seconds, in which every
-// request that needs the database is answered (rules: http#errors).
+// How PostgreSQL is watched. That it is away is known after probeEvery and probePatience, which
+// leaves some of the two seconds in which every request that needs the database is answered
+// (rules: http#errors).
 const (
 	probeEvery    = 250 * time.Millisecond
 	probePatience = time.Second
@@ -172,13 +173,29 @@ func (w *watch) run(ctx context.Context) {
 // probe asks for a sign of life on conn, which may be nil, or on a new connection, and
 // returns the one to ask next.
 func (w *watch) probe(ctx context.Context, conn *pgx.Conn) (*pgx.Conn, error) {
-	if conn != nil {
-		if within(ctx, w.patience, conn.Ping) == nil {
+	pinged := make(chan error, 1)
+	if conn == nil {
+		pinged <- errAway
+	} else {
+		go func() { pinged <- within(ctx, w.patience, conn.Ping) }()
+	}
+	select {
+	case err := <-pinged:
+		if err == nil {
 			return conn, nil
 		}
-		hangUp(conn) // which says little about the server: somebody may have ended this connection
+		pinged <- err
+	case <-time.After(w.patience / 2):
 	}
-	conn, at, err := w.connect(ctx)
+	// A connection without an answer says little about the server: somebody may have ended this
+	// one. So a new one is tried, while the old one has the rest of its time.
+	fresh, at, err := w.connect(ctx)
+	if <-pinged == nil {
+		hangUp(fresh)
+		return conn, nil
+	}
+	hangUp(conn)
+	conn = fresh
 	if err == nil {
 		w.moveTo(at)
 		return conn, nil

@@ -38,6 +38,8 @@ const (
 	busyWait = 20 * time.Second
 	// busyPause is the pause between two looks at the other operation.
 	busyPause = 50 * time.Millisecond
+	// releasePause is the pause between two attempts to let an operation go.
+	releasePause = 250 * time.Millisecond
 )
 
 // instruction is what the provider is told to do. It is stored word for word, so
@@ -154,7 +156,7 @@ func (s *Service) operate(ctx context.Context, k kind) (subscription.Subscriptio
 func (s *Service) claim(ctx context.Context, sub subscription.Subscription, k kind) (operation, error) {
 	pending, err := s.store.pending(ctx, sub)
 	if err == nil {
-		return pending, s.claimPending(ctx, pending, k)
+		return s.claimPending(ctx, pending, k)
 	}
 	if !errors.Is(err, errNoOperation) {
 		return operation{}, err
@@ -163,7 +165,9 @@ func (s *Service) claim(ctx context.Context, sub subscription.Subscription, k ki
 	if err != nil {
 		return operation{}, err
 	}
-	op := operation{id: sqldb.NewID(), before: sub, by: authz.OriginOf(ctx), instruction: in}
+	op := operation{
+		id: sqldb.NewID(), before: sub, by: authz.OriginOf(ctx), instruction: in, leasedUntil: s.deps.Lease.Now().Add(operationLease),
+	}
 	return op, s.begin(ctx, op, k)
 }
 
@@ -172,24 +176,25 @@ func (s *Service) claim(ctx context.Context, sub subscription.Subscription, k ki
 //
 // Invariant: only who holds an operation's lease ends it. So nobody abandons what
 // another caller is repeating, and its effect is recorded.
-func (s *Service) claimPending(ctx context.Context, pending operation, k kind) error {
-	now := s.deps.Clock.Now()
-	if pending.leasedUntil.After(s.deps.Lease.Now()) {
-		return errBusy
+func (s *Service) claimPending(ctx context.Context, pending operation, k kind) (operation, error) {
+	now, leasedAt := s.deps.Clock.Now(), s.deps.Lease.Now()
+	if pending.leasedUntil.After(leasedAt) {
+		return operation{}, errBusy
 	}
-	leased, err := s.store.lease(ctx, pending, s.deps.Lease.Now(), now)
+	leased, err := s.store.lease(ctx, pending, leasedAt, now)
+	pending.leasedUntil = leasedAt.Add(operationLease)
 	switch {
 	case err != nil:
-		return err
+		return operation{}, err
 	case !leased:
-		return subscription.ErrOvertaken
+		return operation{}, subscription.ErrOvertaken
 	case k.continues(pending.instruction) && now.Sub(pending.createdAt) < repeatable:
-		return nil
+		return pending, nil
 	}
 	if err := s.abandon(ctx, pending); err != nil {
-		return goneOr(err, k.gone())
+		return operation{}, goneOr(err, k.gone())
 	}
-	return subscription.ErrOvertaken
+	return operation{}, subscription.ErrOvertaken
 }
 
 // begin stores a new operation, unless the subscription has changed since it was
@@ -238,7 +243,22 @@ func (s *Service) settle(ctx context.Context, op operation, k kind) (subscriptio
 		_, closeErr := s.store.closeOperation(ctx, op, stateFailed, s.deps.Clock.Now())
 		return subscription.Subscription{}, errors.Join(k.refusal(err), closeErr)
 	}
-	return subscription.Subscription{}, errors.Join(err, s.store.release(ctx, op, s.deps.Lease.Now(), s.deps.Clock.Now()))
+	return subscription.Subscription{}, errors.Join(err, s.letGo(ctx, op))
+}
+
+// letGo leaves an operation pending, with nobody working on it. Where the database is away it
+// is tried in the background until the lease ends by itself: whoever repeats the operation
+// need not wait for that.
+func (s *Service) letGo(ctx context.Context, op operation) error {
+	release := func() error { return s.store.release(ctx, op, s.deps.Lease.Now(), s.deps.Clock.Now()) }
+	err := release()
+	if sqldb.IsUnavailable(err) {
+		go func() {
+			for pause(ctx, releasePause) && s.deps.Lease.Now().Before(op.leasedUntil) && sqldb.IsUnavailable(release()) {
+			}
+		}()
+	}
+	return err
 }
 
 // complete ends, in the transaction that stores the new state, an operation that the
@@ -264,7 +284,7 @@ func (s *Service) complete(ctx context.Context, op operation, after subscription
 // after its outcome was read back.
 func (s *Service) abandon(ctx context.Context, op operation) error {
 	if err := s.deps.Subscriptions.ReadBack(ctx, op.before.PSPSubscriptionID, nil); err != nil {
-		return errors.Join(err, s.store.release(context.WithoutCancel(ctx), op, s.deps.Lease.Now(), s.deps.Clock.Now()))
+		return errors.Join(err, s.letGo(context.WithoutCancel(ctx), op))
 	}
 	_, err := s.store.closeOperation(ctx, op, stateAbandoned, s.deps.Clock.Now())
 	return err

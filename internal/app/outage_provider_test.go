@@ -1,0 +1,64 @@
+package app_test
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// PostgreSQL goes away while the payment provider is asked for a change of plan. The caller is
+// told soon, and told that it is the database; the provider is not taken to be out of order; and
+// the change is completed by whoever repeats it, who need not wait for a lease to end.
+func TestTheDatabaseGoesAwayDuringAChangeOfPlan(t *testing.T) {
+	t.Parallel()
+	var p apptest.Proxy
+	config := apptest.NewSettings(t, sqldb.Postgres, p.Option)
+	config.DatabasePatience = time.Duration(dbtest.Rounds(3, 0)) * time.Second
+	patience := time.Duration(dbtest.Rounds(15, 2)) * time.Second
+	l, address := dbtest.NewLine(t, config.DatabaseURL.Reveal())
+	config.DatabaseURL = settings.Secret(address)
+	s := apptest.StartWith(t, config)
+	o := s.Register("ada@example.com", true)
+	s.AddPlan("growth", "flat", "month", 4900, 0, nil)
+	s.BuyPlan(o, "starter")
+	s.AwaitNotifications()
+	for name, fail := range map[string]func(){"frozen": l.Freeze, "cut": l.Cut} {
+		plan := apptest.Object{"new_plan_id": s.PlanID(o, map[string]string{"frozen": "growth", "cut": "starter"}[name])}
+		var changes atomic.Int32
+		p.Tamper(func(r *http.Request) apptest.Verdict {
+			if r.Method == http.MethodPost && strings.Contains(r.URL.Path, "/v1/subscriptions/") && changes.Add(1) == 1 {
+				fail()
+			}
+			return apptest.Pass
+		})
+		began := clock.System().Now()
+		a := s.Call("POST", o.Path("/subscription/change-plan"), o.Token, plan)
+		if took := clock.System().Now().Sub(began); took > patience {
+			t.Errorf("%s: it took %s", name, took)
+		}
+		if seconds, err := strconv.Atoi(a.Header.Get("Retry-After")); a.Status != 503 || err != nil || seconds < 1 {
+			t.Errorf("%s: %d, retry after %q: %s", name, a.Status, a.Header.Get("Retry-After"), a.Text)
+		}
+		if n := changes.Load(); n != 1 {
+			t.Errorf("%s: the provider was asked %d times", name, n)
+		}
+		p.Tamper(nil)
+		l.Mend()
+		apptest.Eventually(t, "the database", func() bool { return s.Call("GET", "/api/v1/auth/me", o.Token, nil).Status == 200 })
+		began = clock.System().Now()
+		s.Call("POST", o.Path("/subscription/change-plan"), o.Token, plan).As(name).Want(200).WantAt("data.subscription.plan.id", plan["new_plan_id"])
+		if took := clock.System().Now().Sub(began); took > patience {
+			t.Errorf("%s: its repetition took %s", name, took)
+		}
+		s.AwaitNotifications()
+	}
+}
