@@ -107,5 +107,5 @@ func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair 
 			note(c.unlisted(ctx, k, len(seen) > 0))
 		}
 	}
-	return found, errors.Join(failures...)
+	return found, compare.Together(failures)
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/clock"
@@ -117,4 +118,17 @@ func (p *Part) Note(found []Difference, err error) error {
 		return fmt.Errorf("nothing after that was compared: %d failures in a row", p.inARow)
 	}
 	return nil
+}
+
+// maxNamed is how many failures an error names.
+const maxNamed = 5
+
+// Together returns failures, nil among them or not, as one error. It names the first few and
+// counts the others: while the provider is away everything that is compared fails.
+func Together(failures []error) error {
+	failures = slices.DeleteFunc(failures, func(err error) bool { return err == nil })
+	if more := len(failures) - maxNamed; more > 0 {
+		failures = append(failures[:maxNamed], fmt.Errorf("and %d more failures", more))
+	}
+	return errors.Join(failures...)
 }
