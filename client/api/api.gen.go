@@ -4055,7 +4055,7 @@ type Tenant struct {
 	// UserRole The role of the caller in the tenant.
 	UserRole nullable.Nullable[string] `json:"user_role"`
 
-	// Users The members.
+	// Users The members, in the order in which they joined, at most 1,000. Where there are more, the header X-Users-Total says how many; the list of members has all of them.
 	Users []Person `json:"users"`
 
 	// VatNumber The VAT number; null for none.

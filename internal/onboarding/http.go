@@ -159,7 +159,7 @@ func (h *HTTP) CompleteSetup(ctx context.Context, in *completeSetupInput) (*rest
 	if err != nil {
 		return nil, err
 	}
-	v, err := tenants.View(ctx, t)
+	v, err := tenants.Show(ctx, t)
 	if err != nil {
 		return nil, err
 	}

@@ -23,10 +23,11 @@ type infoKey struct{}
 type requestInfo struct {
 	api    *API
 	id     string
-	host   string    // by which the caller calls the service
-	userID int64     // 0 is nobody
-	key    uuid.UUID // the API key; Nil is none
-	tenant uuid.UUID // Nil is none
+	host   string      // by which the caller calls the service
+	header http.Header // of the answer
+	userID int64       // 0 is nobody
+	key    uuid.UUID   // the API key; Nil is none
+	tenant uuid.UUID   // Nil is none
 }
 
 func infoOf(ctx context.Context) *requestInfo {
@@ -38,6 +39,14 @@ func infoOf(ctx context.Context) *requestInfo {
 
 // Host returns the host, and the port if there is one, by which a request calls the service.
 func Host(ctx context.Context) string { return infoOf(ctx).host }
+
+// SetHeader sets a header of the answer to the request of ctx, before the answer begins. Where
+// there is no request it does nothing.
+func SetHeader(ctx context.Context, name, value string) {
+	if h := infoOf(ctx).header; h != nil {
+		h.Set(name, value)
+	}
+}
 
 func requestIDOf(ctx context.Context) string { return infoOf(ctx).id }
 
@@ -65,7 +74,8 @@ func (a *API) begin(next http.Handler) http.Handler {
 		if !saneRequestID(info.id) {
 			info.id = uuid.NewString()
 		}
-		w.Header()["X-Request-Id"] = []string{info.id}
+		info.header = w.Header()
+		info.header["X-Request-Id"] = []string{info.id}
 		routing := chi.NewRouteContext()
 		traced, end := a.cfg.Tracer.Request(r, methodForLog(r.Method))
 		ctx := tracing.WithRequest(context.WithValue(traced, infoKey{}, info), info.id)

@@ -74,7 +74,7 @@ func (a *API) cors(next http.Handler) http.Handler {
 			w.WriteHeader(http.StatusNoContent)
 			return
 		}
-		h.Set("Access-Control-Expose-Headers", "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, Retry-After, ETag, X-CSRF-Token")
+		h.Set("Access-Control-Expose-Headers", "X-Request-Id, X-RateLimit-Limit, X-RateLimit-Remaining, Retry-After, ETag, X-CSRF-Token, X-Users-Total")
 		next.ServeHTTP(w, r)
 	})
 }

@@ -2,6 +2,7 @@ package tenant
 
 import (
 	"context"
+	"strconv"
 
 	"github.com/google/uuid"
 
@@ -41,14 +42,40 @@ type TenantView struct {
 	OnboardingCompletedAt *shape.Time  `json:"onboarding_completed_at"`
 	CreatedAt             shape.Time   `json:"created_at"`
 	UpdatedAt             shape.Time   `json:"updated_at"`
+
+	total int64 // of the members, where Users lacks some; else 0
 }
+
+// shownMembers is how many members a tenant shows at most: those who joined first. The team's
+// list has all of them.
+const shownMembers = 1000
+
+// totalHeader says in an answer with a tenant how many members there are where it does not show
+// all of them.
+const totalHeader = "X-Users-Total"
 
 // View returns a tenant as the caller of ctx sees it; without a caller, what concerns them
 // alone is empty.
 func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
-	members, err := s.Members(ctx, t.ID)
+	members, err := s.store.firstMembers(ctx, t.ID, shownMembers+1)
 	if err != nil {
 		return TenantView{}, err
+	}
+	caller := authz.From(ctx)
+	shown, total := members, int64(0)
+	if len(members) > shownMembers {
+		if total, err = s.CountMembers(ctx, t.ID); err != nil {
+			return TenantView{}, err
+		}
+		var userID int64
+		if caller != nil {
+			userID = caller.UserID
+		}
+		// The owner and the caller are told of though others have joined before them.
+		if members, err = s.store.ownerAndMember(ctx, t.ID, userID); err != nil {
+			return TenantView{}, err
+		}
+		shown = shown[:shownMembers]
 	}
 	active, err := s.deps.Subscriptions.HasActive(ctx, t.ID)
 	if err != nil {
@@ -60,14 +87,15 @@ func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 		LegalName: t.Billing.LegalName, Address: t.Billing.Address, City: t.Billing.City,
 		PostalCode: t.Billing.PostalCode, Country: t.Billing.Country, VATNumber: t.Billing.VATNumber,
 		BillingEmail: t.Billing.BillingEmail, OnboardingCompletedAt: shape.TP(t.OnboardingCompletedAt),
-		CreatedAt: shape.T(t.CreatedAt), UpdatedAt: shape.T(t.UpdatedAt),
+		CreatedAt: shape.T(t.CreatedAt), UpdatedAt: shape.T(t.UpdatedAt), total: total,
 	}
-	caller := authz.From(ctx)
+	for _, m := range shown {
+		v.Users = append(v.Users, person(m))
+	}
 	for _, m := range members {
-		person := Person{ID: m.UserID, Name: m.Name, Email: m.Email}
-		v.Users = append(v.Users, person)
 		if m.Role == BuiltInOwner && v.Owner == nil {
-			v.Owner = &person
+			owner := person(m)
+			v.Owner = &owner
 		}
 		if caller != nil && m.UserID == caller.UserID {
 			v.UserJoinedAt, v.UserRole = shape.TP(&m.JoinedAt), &m.Role
@@ -76,6 +104,17 @@ func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 	}
 	return v, nil
 }
+
+// Show is View for an answer: where members are left out its header says how many there are.
+func (s *Service) Show(ctx context.Context, t Tenant) (TenantView, error) {
+	v, err := s.View(ctx, t)
+	if v.total > 0 {
+		rest.SetHeader(ctx, totalHeader, strconv.FormatInt(v.total, 10))
+	}
+	return v, err
+}
+
+func person(m Member) Person { return Person{ID: m.UserID, Name: m.Name, Email: m.Email} }
 
 // permissionsOf returns the caller's permissions in their tenant. A caller whose tenant
 // was made by the same request is not known as its owner yet, but has all of them.
@@ -102,7 +141,7 @@ func (h *HTTP) Show(ctx context.Context, _ *struct{}) (*rest.Data[TenantView], e
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.svc.View(ctx, t)
+	v, err := h.svc.Show(ctx, t)
 	if err != nil {
 		return nil, err
 	}

@@ -56,7 +56,7 @@ func (h *HTTP) Update(ctx context.Context, in *updateInput) (*rest.Plain[TenantU
 	if err != nil {
 		return nil, err
 	}
-	v, err := h.svc.View(ctx, t)
+	v, err := h.svc.Show(ctx, t)
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,26 @@ JOIN roles r ON r.id = m.role_id
 WHERE m.tenant_id = $1
 ORDER BY m.joined_at, u.id;
 
+-- The order is made before the other tables are read.
+-- name: FirstMembers :many
+SELECT u.id, u.name, u.email, u.locale, r.name AS role_name, m.joined_at
+FROM (
+    SELECT f.user_id, f.role_id, f.joined_at FROM memberships f
+    WHERE f.tenant_id = $1
+    ORDER BY f.joined_at, f.user_id
+    LIMIT sqlc.arg(most)
+) m
+JOIN users u ON u.id = m.user_id
+JOIN roles r ON r.id = m.role_id
+ORDER BY m.joined_at, u.id;
+
+-- name: OwnerAndMember :many
+SELECT u.id, u.name, u.email, u.locale, r.name AS role_name, m.joined_at
+FROM memberships m
+JOIN users u ON u.id = m.user_id
+JOIN roles r ON r.id = m.role_id
+WHERE m.tenant_id = $1 AND (m.user_id = sqlc.arg(user_id) OR r.tenant_id IS NULL AND r.name = sqlc.arg(owner)::text);
+
 -- name: OwnerLocale :one
 SELECT u.locale
 FROM memberships m

@@ -86,9 +86,33 @@ func (s store) members(ctx context.Context, id uuid.UUID) ([]Member, error) {
 	rows, err := s.q(ctx).Members(ctx, id)
 	members := make([]Member, len(rows))
 	for i, row := range rows {
-		members[i] = Member{UserID: row.ID, Name: row.Name, Email: row.Email, Locale: row.Locale, Role: row.RoleName, JoinedAt: row.JoinedAt}
+		members[i] = memberOf(row)
 	}
 	return members, sqldb.Wrap(err, "list members")
+}
+
+// firstMembers lists at most n members in that order.
+func (s store) firstMembers(ctx context.Context, id uuid.UUID, n int32) ([]Member, error) {
+	rows, err := s.q(ctx).FirstMembers(ctx, tenantsql.FirstMembersParams{TenantID: id, Most: n})
+	members := make([]Member, len(rows))
+	for i, row := range rows {
+		members[i] = memberOf(tenantsql.MembersRow(row))
+	}
+	return members, sqldb.Wrap(err, "list the first members")
+}
+
+// ownerAndMember returns the owner and one other member, where there are such.
+func (s store) ownerAndMember(ctx context.Context, id uuid.UUID, userID int64) ([]Member, error) {
+	rows, err := s.q(ctx).OwnerAndMember(ctx, tenantsql.OwnerAndMemberParams{TenantID: id, UserID: userID, Owner: BuiltInOwner})
+	members := make([]Member, len(rows))
+	for i, row := range rows {
+		members[i] = memberOf(tenantsql.MembersRow(row))
+	}
+	return members, sqldb.Wrap(err, "read owner and member")
+}
+
+func memberOf(row tenantsql.MembersRow) Member {
+	return Member{UserID: row.ID, Name: row.Name, Email: row.Email, Locale: row.Locale, Role: row.RoleName, JoinedAt: row.JoinedAt}
 }
 
 // ownerLocale returns the language of a tenant's owner, nil where they have chosen none,

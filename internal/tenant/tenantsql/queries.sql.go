@@ -119,6 +119,64 @@ func (q *Queries) EmptyTenant(ctx context.Context, arg EmptyTenantParams) error 
 	return err
 }
 
+const firstMembers = `-- name: FirstMembers :many
+SELECT u.id, u.name, u.email, u.locale, r.name AS role_name, m.joined_at
+FROM (
+    SELECT f.user_id, f.role_id, f.joined_at FROM memberships f
+    WHERE f.tenant_id = $1
+    ORDER BY f.joined_at, f.user_id
+    LIMIT $2
+) m
+JOIN users u ON u.id = m.user_id
+JOIN roles r ON r.id = m.role_id
+ORDER BY m.joined_at, u.id
+`
+
+type FirstMembersParams struct {
+	TenantID uuid.UUID
+	Most     int32
+}
+
+type FirstMembersRow struct {
+	ID       int64
+	Name     string
+	Email    string
+	Locale   *string
+	RoleName string
+	JoinedAt time.Time
+}
+
+// The order is made before the other tables are read.
+func (q *Queries) FirstMembers(ctx context.Context, arg FirstMembersParams) ([]FirstMembersRow, error) {
+	rows, err := q.db.QueryContext(ctx, firstMembers, arg.TenantID, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []FirstMembersRow{}
+	for rows.Next() {
+		var i FirstMembersRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.Email,
+			&i.Locale,
+			&i.RoleName,
+			&i.JoinedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const formerMembers = `-- name: FormerMembers :many
 SELECT user_id FROM former_memberships WHERE tenant_id = $1 ORDER BY user_id
 `
@@ -380,6 +438,59 @@ func (q *Queries) MembershipsOfUser(ctx context.Context, userID int64) ([]Member
 			&i.Country,
 			&i.OnboardingCompletedAt,
 			&i.RoleName,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const ownerAndMember = `-- name: OwnerAndMember :many
+SELECT u.id, u.name, u.email, u.locale, r.name AS role_name, m.joined_at
+FROM memberships m
+JOIN users u ON u.id = m.user_id
+JOIN roles r ON r.id = m.role_id
+WHERE m.tenant_id = $1 AND (m.user_id = $2 OR r.tenant_id IS NULL AND r.name = $3::text)
+`
+
+type OwnerAndMemberParams struct {
+	TenantID uuid.UUID
+	UserID   int64
+	Owner    string
+}
+
+type OwnerAndMemberRow struct {
+	ID       int64
+	Name     string
+	Email    string
+	Locale   *string
+	RoleName string
+	JoinedAt time.Time
+}
+
+func (q *Queries) OwnerAndMember(ctx context.Context, arg OwnerAndMemberParams) ([]OwnerAndMemberRow, error) {
+	rows, err := q.db.QueryContext(ctx, ownerAndMember, arg.TenantID, arg.UserID, arg.Owner)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []OwnerAndMemberRow{}
+	for rows.Next() {
+		var i OwnerAndMemberRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Name,
+			&i.Email,
+			&i.Locale,
+			&i.RoleName,
+			&i.JoinedAt,
 		); err != nil {
 			return nil, err
 		}
