@@ -15,6 +15,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/psp/charge"
 )
 
 // ErrUnavailable is every failure of a call: 502 psp_error to an HTTP caller
@@ -62,21 +63,6 @@ var ErrDeclined = errors.New("the payment was declined")
 // ErrActionRequired is a cause beside ErrDeclined: the payer can still confirm (3-D Secure).
 var ErrActionRequired = errors.New("the payer has to confirm the payment")
 
-// ownError is an error of this service that ends a call although the provider has answered,
-// such as one of its database. It is no ErrUnavailable, and asking again would not help.
-type ownError struct{ cause error }
-
-// Error implements error.
-func (e *ownError) Error() string { return e.cause.Error() }
-
-// Unwrap returns the cause.
-func (e *ownError) Unwrap() error { return e.cause }
-
-func isOwn(err error) bool {
-	_, own := errors.AsType[*ownError](err)
-	return own
-}
-
 // Permanent marks permanent errors as jobs.Fatal: the provider does not have the
 // object, or will never accept the call. Other errors are returned as they are.
 func Permanent(err error) error {
@@ -105,7 +91,7 @@ func (v verdict) String() string { return [...]string{"answered", "outage", "aba
 func judge(ctx context.Context, err error) verdict {
 	var e *stripe.Error
 	switch {
-	case err == nil, isOwn(err):
+	case err == nil, charge.IsLookup(err):
 		return answered
 	case errors.As(err, &e) && e.HTTPStatusCode < http.StatusInternalServerError, isReplayed(err):
 		return answered
@@ -119,7 +105,7 @@ func judge(ctx context.Context, err error) verdict {
 // worthRetrying reports whether the same call may succeed in a moment. Every call
 // can be repeated safely: writes carry idempotency keys.
 func worthRetrying(err error) bool {
-	if err == nil || isOwn(err) {
+	if err == nil || charge.IsLookup(err) {
 		return false
 	}
 	var e *stripe.Error
@@ -165,7 +151,7 @@ func (c *Client) failure(ctx context.Context, op string, err error) error {
 // too many, and ErrUnavailable otherwise, around its cause. An error of this service's own
 // stays what it is.
 func busyOrUnavailable(op string, err, cause error) error {
-	if isOwn(err) {
+	if charge.IsLookup(err) {
 		return fmt.Errorf("%s: %w", op, err)
 	}
 	cause = fmt.Errorf("%s: %w", op, cause)

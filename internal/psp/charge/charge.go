@@ -5,6 +5,7 @@ package charge
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"strings"
@@ -50,6 +51,25 @@ var minimums = map[string]int64{
 // Decimals returns how many decimals the amounts of a currency (ISO 4217, upper case)
 // have here; known is false for a currency that does not exist here.
 type Decimals func(ctx context.Context, currency string) (decimals int, known bool, err error)
+
+// lookupError is what a Decimals returned. A call to the provider that ends with it is none
+// that the provider failed, and asking again would not help.
+type lookupError struct{ cause error }
+
+// Error implements error.
+func (e *lookupError) Error() string { return e.cause.Error() }
+
+// Unwrap returns the cause.
+func (e *lookupError) Unwrap() error { return e.cause }
+
+// Lookup returns an error of a Decimals in the form that IsLookup tells.
+func Lookup(err error) error { return &lookupError{err} }
+
+// IsLookup reports whether err comes from a Decimals, and so from this service.
+func IsLookup(err error) bool {
+	_, is := errors.AsType[*lookupError](err)
+	return is
+}
 
 // Units converts amounts of one currency between our minor units and the provider's.
 // All amounts that package psp takes and returns are in ours.
