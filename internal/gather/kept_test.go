@@ -97,6 +97,54 @@ func TestKept(t *testing.T) {
 	})
 }
 
+// What was made of other kept values, found anew or known before, holds no longer than they do.
+func TestKeptOfKept(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		size := func(string, int64) int { return 8 }
+		var asked, made atomic.Int64
+		parts := gather.Keep(gather.KeptConfig[string, int64]{DB: db, Find: counted(db, &asked), Bytes: 1 << 20, Size: size})
+		sums := gather.Keep(gather.KeptConfig[string, int64]{
+			DB: db, Bytes: 1 << 20, Size: size,
+			Find: func(ctx context.Context, keys []string) (map[string]int64, error) {
+				made.Add(1)
+				sums := map[string]int64{}
+				for _, key := range keys {
+					for _, part := range []string{"a", "b"} {
+						n, _, err := parts.Get(ctx, part)
+						if err != nil {
+							return nil, err
+						}
+						sums[key] += n
+					}
+				}
+				return sums, nil
+			},
+		})
+		set(t, db, t.Context(), "a", 1)
+		for b := range int64(4) {
+			set(t, db, t.Context(), "b", int(b))
+			if b%2 == 1 { // both parts are known when the sum is made
+				for _, part := range []string{"a", "b"} {
+					if _, _, err := parts.Get(t.Context(), part); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			made.Store(0)
+			for range 3 {
+				if got, _, err := sums.Get(t.Context(), "all"); got != 1+b || err != nil {
+					t.Errorf("%d (%v), want %d", got, err, 1+b)
+				}
+			}
+			once := map[sqldb.Dialect]int64{sqldb.SQLite: 1, sqldb.Postgres: 3}[db.Dialect()]
+			if n := made.Load(); n != once {
+				t.Errorf("made %d times, want %d", n, once)
+			}
+		}
+	})
+}
+
 // What is kept stays within its bound, and what is used again stays longer.
 func TestKeptIsBounded(t *testing.T) {
 	t.Parallel()

@@ -267,6 +267,11 @@ func TestNotesOfNotes(t *testing.T) {
 	if whole.Holds() {
 		t.Error("holds after its part")
 	}
+	later, notes := db.Note(t.Context())
+	db.Uses(later, part)
+	if notes.Stamp().Holds() {
+		t.Error("made of a part that did not hold any more, it holds")
+	}
 }
 
 // A change by another process is noticed at the very next look, although that process and

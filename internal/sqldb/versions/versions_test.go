@@ -13,9 +13,16 @@ import (
 // open opens a new database with one table.
 func open(t testing.TB) (v *Versions, exec func(text string)) {
 	t.Helper()
+	v, _, exec = openWriter(t)
+	return v, exec
+}
+
+// openWriter is open with who follows the writing connection.
+func openWriter(t testing.TB) (v *Versions, w *Writer, exec func(text string)) {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "test.db")
 	dsn := "file:" + path + "?_pragma=journal_mode(WAL)"
-	v, w := New()
+	v, w = New()
 	pool, err := prepared.OpenWatched(dsn, w)
 	if err != nil {
 		t.Fatal(err)
@@ -40,7 +47,7 @@ func open(t testing.TB) (v *Versions, exec func(text string)) {
 		}
 		v.Close()
 	})
-	return v, exec
+	return v, w, exec
 }
 
 func (v *Versions) stampOf(ctx context.Context, query string) Stamp {
@@ -83,6 +90,87 @@ func TestUnknownQueriesDoNotHold(t *testing.T) {
 	exec(`INSERT INTO two DEFAULT VALUES`)
 	if s.Holds() {
 		t.Error("holds after a change")
+	}
+}
+
+// From the moment in which others can see a commit nothing holds that was read before, also
+// while its numbers are being settled.
+func TestNothingHoldsBeforeItIsSettled(t *testing.T) {
+	t.Parallel()
+	v, w, exec := openWriter(t)
+	for range 5 {
+		s := v.stampOf(t.Context(), `SELECT * FROM one`)
+		if !s.Holds() {
+			t.Fatal("does not hold")
+		}
+		before := v.index.state()
+		exec(`BEGIN`)
+		exec(`INSERT INTO one DEFAULT VALUES`)
+		others := make([]cell, 1<<20) // so that settling takes long
+		for i := range others {
+			others[i].by = 1
+			w.dirty = append(w.dirty, &others[i])
+		}
+		last := len(w.dirty) - 1
+		w.dirty[0], w.dirty[last] = w.dirty[last], w.dirty[0]
+		looks, done := 0, make(chan struct{})
+		go func() {
+			defer close(done)
+			for late := 0; late < 1000; {
+				seen := v.index.state() != before
+				if s.Holds() && seen {
+					t.Error("holds after a commit")
+					return
+				}
+				if looks++; seen {
+					late++
+				}
+			}
+		}()
+		exec(`COMMIT`)
+		<-done
+		if looks == 0 {
+			t.Error("nobody has looked")
+		}
+	}
+}
+
+// A change that was undone ends nothing, neither at once nor with the next commit.
+func TestUndoneChangesNothing(t *testing.T) {
+	t.Parallel()
+	v, exec := open(t)
+	exec(`CREATE TABLE two (id INTEGER PRIMARY KEY)`)
+	s := v.stampOf(t.Context(), `SELECT * FROM one`)
+	exec(`BEGIN`)
+	exec(`INSERT INTO one DEFAULT VALUES`)
+	exec(`ROLLBACK`)
+	if !s.Holds() {
+		t.Error("does not hold after it was undone")
+	}
+	exec(`INSERT INTO two DEFAULT VALUES`)
+	if !s.Holds() {
+		t.Error("does not hold after the next commit")
+	}
+}
+
+// What a query reads is asked anew when the schema has changed.
+func TestQueriesFollowTheSchema(t *testing.T) {
+	t.Parallel()
+	v, exec := open(t)
+	exec(`CREATE TABLE two (id INTEGER PRIMARY KEY)`)
+	exec(`CREATE VIEW shown AS SELECT * FROM one`)
+	const query = `SELECT * FROM shown`
+	v.stampOf(t.Context(), query)
+	exec(`DROP VIEW shown`)
+	exec(`CREATE VIEW shown AS SELECT * FROM two`)
+	s := v.stampOf(t.Context(), query)
+	exec(`INSERT INTO one DEFAULT VALUES`)
+	if !s.Holds() {
+		t.Error("a change of what it read before touches it")
+	}
+	exec(`INSERT INTO two DEFAULT VALUES`)
+	if s.Holds() {
+		t.Error("holds after a change of what it reads now")
 	}
 }
 
