@@ -23,10 +23,11 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 	)
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		user, tokens, refused = User{}, Tokens{}, nil // again at each try of Tx
-		t, err := s.lockRefreshToken(ctx, token)
+		owner, t, err := s.lockRefreshToken(ctx, token)
 		if err != nil {
 			return err
 		}
+		user = owner
 		now := s.deps.Clock.Now()
 		switch {
 		case t.revoked:
@@ -47,11 +48,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 			return err
 		}
 		tokens = Tokens{Access: newAccessToken(), Refresh: newRefreshToken()}
-		if err := s.store.insertTokens(ctx, t.of, tokens, now, s.deps.Lifetimes); err != nil {
-			return err
-		}
-		user, err = s.store.user(ctx, t.of.userID)
-		return err
+		return s.store.insertTokens(ctx, t.of, tokens, now, s.deps.Lifetimes)
 	})
 	if err == nil {
 		err = refused
@@ -59,23 +56,24 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 	return user, tokens, err
 }
 
-// lockRefreshToken returns a refresh token, with its user locked.
-func (s *Service) lockRefreshToken(ctx context.Context, token string) (refreshToken, error) {
-	owner, err := s.store.ownerOf(ctx, kindRefresh, token)
+// lockRefreshToken returns a refresh token and its user, both locked.
+func (s *Service) lockRefreshToken(ctx context.Context, token string) (User, refreshToken, error) {
+	id, err := s.store.ownerOf(ctx, kindRefresh, token)
 	if errors.Is(err, errNoCredential) {
-		return refreshToken{}, errRefreshToken
+		return User{}, refreshToken{}, errRefreshToken
 	}
 	if err != nil {
-		return refreshToken{}, err
+		return User{}, refreshToken{}, err
 	}
-	_, err = s.lock(ctx, owner)
+	owner, err := s.lock(ctx, id)
 	if errors.Is(err, errNoUser) { // who has deleted the account meanwhile
 		err = errRefreshToken
 	}
 	if err != nil {
-		return refreshToken{}, err
+		return User{}, refreshToken{}, err
 	}
-	return s.store.lockRefreshToken(ctx, token)
+	t, err := s.store.lockRefreshToken(ctx, token)
+	return owner.User, t, err
 }
 
 // Logout ends the login that the caller used, and every refresh token and one-time code

@@ -49,7 +49,7 @@ func (s store) insertCredential(ctx context.Context, of login, kind, token strin
 	if kind == kindSession {
 		row.IdleSeconds = int64(life / time.Second)
 	}
-	return sqldb.Wrap(s.q(ctx).InsertCredential(ctx, row), "insert credential")
+	return sqldb.Wrap(s.q(ctx).InsertCredential(sqldb.Later(ctx), row), "insert credential")
 }
 
 // credentials lists everything that authenticates a user at now, the newest first.
@@ -117,7 +117,7 @@ func (s store) revokeSession(ctx context.Context, token string, now time.Time) e
 }
 
 func (s store) revoke(ctx context.Context, id uuid.UUID, now time.Time) error {
-	err := s.q(ctx).RevokeCredential(ctx, accountsql.RevokeCredentialParams{ID: id, RevokedAt: &now})
+	err := s.q(ctx).RevokeCredential(sqldb.Later(ctx), accountsql.RevokeCredentialParams{ID: id, RevokedAt: &now})
 	return sqldb.Wrap(err, "revoke credential")
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/impersonation"
+	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
@@ -59,6 +60,10 @@ func (l *links) SeatsChanged(ctx context.Context, tenantID uuid.UUID) error {
 
 func (l *links) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
 	return l.entitlements.HasActive(ctx, tenantID)
+}
+
+func (l *links) ActiveAmong(tenants string, args []any, found map[uuid.UUID]bool) sqldb.Query {
+	return l.entitlements.ActiveAmong(tenants, args, found)
 }
 
 func (l *links) AnyTo(ctx context.Context, plans []uuid.UUID) (bool, error) {

@@ -2,6 +2,7 @@ package gather
 
 import (
 	"context"
+	"runtime"
 	"sync"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -38,6 +39,16 @@ type Kept[K comparable, V any] struct {
 type kept[V any] struct {
 	value V
 	stamp sqldb.Stamp
+}
+
+// WorthSharing returns how many batches to run at once (see Most) for queries that only save
+// something together where they take a round trip: on PostgreSQL as many as there are
+// cores, on SQLite none.
+func WorthSharing(db *sqldb.DB) int {
+	if db.Dialect() == sqldb.SQLite {
+		return 0
+	}
+	return runtime.GOMAXPROCS(0)
 }
 
 // Keep returns a Kept.

@@ -3,6 +3,8 @@ package tenant
 import (
 	"context"
 
+	"github.com/google/uuid"
+
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/gather"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -19,7 +21,7 @@ func (s *Service) MembershipsOf(ctx context.Context, userID int64) ([]account.Me
 // tenants.
 func (s *Service) keepPlaces() {
 	s.places = gather.Keep(gather.KeptConfig[int64, []account.Membership]{
-		DB: s.deps.DB, Find: s.findPlaces, Bytes: 4 << 20,
+		DB: s.deps.DB, Find: s.findPlaces, Most: gather.WorthSharing(s.deps.DB), Bytes: 4 << 20,
 		Size: func(_ int64, all []account.Membership) int { return 64 + 384*len(all) },
 		Rows: func(_ int64, all []account.Membership) []sqldb.Key {
 			rows := make([]sqldb.Key, len(all))
@@ -32,21 +34,20 @@ func (s *Service) keepPlaces() {
 }
 
 func (s *Service) findPlaces(ctx context.Context, userIDs []int64) (map[int64][]account.Membership, error) {
+	places, active := map[int64][]membership{}, map[uuid.UUID]bool{}
+	list, args := userList(userIDs)
+	tenants := `SELECT m.tenant_id FROM memberships m WHERE m.user_id IN ` + list
+	err := s.deps.DB.Each(ctx, membershipsQuery(userIDs, places), s.deps.Subscriptions.ActiveAmong(tenants, args, active))
+	if err != nil {
+		return nil, err
+	}
 	found := make(map[int64][]account.Membership, len(userIDs))
 	for _, id := range userIDs {
-		places, err := s.store.membershipsOf(ctx, id)
-		if err != nil {
-			return nil, err
-		}
-		memberships := make([]account.Membership, len(places))
-		for i, p := range places {
-			active, err := s.deps.Subscriptions.HasActive(ctx, p.tenant.ID)
-			if err != nil {
-				return nil, err
-			}
+		memberships := make([]account.Membership, len(places[id]))
+		for i, p := range places[id] {
 			memberships[i] = account.Membership{
 				TenantID: p.tenant.ID, Name: p.tenant.Name, Slug: p.tenant.Slug, Role: p.role,
-				HasActiveSubscription: active, HasBillingDetails: p.tenant.Billing.Complete(),
+				HasActiveSubscription: active[p.tenant.ID], HasBillingDetails: p.tenant.Billing.Complete(),
 				OnboardingCompletedAt: p.tenant.OnboardingCompletedAt,
 			}
 		}

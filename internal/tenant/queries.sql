@@ -68,14 +68,6 @@ SELECT t.settings FROM memberships m JOIN tenants t ON t.id = m.tenant_id WHERE 
 -- name: CountMembers :one
 SELECT count(*) FROM memberships WHERE tenant_id = $1;
 
--- name: MembershipsOfUser :many
-SELECT t.id, t.name, t.slug, t.legal_name, t.address, t.city, t.postal_code, t.country, t.onboarding_completed_at, r.name AS role_name
-FROM memberships m
-JOIN tenants t ON t.id = m.tenant_id
-JOIN roles r ON r.id = m.role_id
-WHERE m.user_id = $1
-ORDER BY m.joined_at;
-
 -- name: DeleteMember :exec
 DELETE FROM memberships WHERE tenant_id = $1 AND user_id = $2;
 

@@ -124,7 +124,7 @@ func TestPermissionsOf(t *testing.T) {
 func TestBillingEmailOfItsOwn(t *testing.T) {
 	t.Parallel()
 	tenant := Tenant{Billing: BillingDetails{BillingEmail: new("bills@example.com")}}
-	got, err := NewService(Deps{}).BillingEmail(t.Context(), tenant)
+	got, err := (&Service{}).BillingEmail(t.Context(), tenant)
 	if err != nil || got == nil || *got != "bills@example.com" {
 		t.Errorf("billing email %v, %v", got, err)
 	}
@@ -132,7 +132,7 @@ func TestBillingEmailOfItsOwn(t *testing.T) {
 
 func TestLockOutsideOfATransaction(t *testing.T) {
 	t.Parallel()
-	if _, err := NewService(Deps{}).Lock(t.Context(), sqldb.NewID()); !errors.Is(err, errNotLocked) {
+	if _, err := (&Service{}).Lock(t.Context(), sqldb.NewID()); !errors.Is(err, errNotLocked) {
 		t.Errorf("Lock outside of a transaction: %v", err)
 	}
 }

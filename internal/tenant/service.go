@@ -19,6 +19,9 @@ type Subscriptions interface {
 	// HasActive reports whether a tenant has a subscription that grants the
 	// features of its plan.
 	HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error)
+	// ActiveAmong returns the query that finds which of the tenants that another query
+	// selects have one.
+	ActiveAmong(tenants string, args []any, found map[uuid.UUID]bool) sqldb.Query
 }
 
 // Overviews is what the administration needs from the subscription domain.

@@ -147,15 +147,40 @@ type membership struct {
 }
 
 func (s store) membershipsOf(ctx context.Context, userID int64) ([]membership, error) {
-	rows, err := s.q(ctx).MembershipsOfUser(ctx, userID)
-	memberships := make([]membership, len(rows))
-	for i, row := range rows {
-		memberships[i] = membership{role: row.RoleName, tenant: Tenant{
-			ID: row.ID, Name: row.Name, Slug: row.Slug, OnboardingCompletedAt: row.OnboardingCompletedAt,
-			Billing: BillingDetails{
-				LegalName: row.LegalName, Address: row.Address, City: row.City, PostalCode: row.PostalCode, Country: row.Country,
-			},
-		}}
+	found := map[int64][]membership{}
+	err := s.db.Each(ctx, membershipsQuery([]int64{userID}, found))
+	return found[userID], err
+}
+
+// membershipsQuery reads the memberships of users into found.
+func membershipsQuery(userIDs []int64, found map[int64][]membership) sqldb.Query {
+	list, args := userList(userIDs)
+	return sqldb.Query{
+		Doing: "list memberships of users",
+		Text: `SELECT m.user_id, t.id, t.name, t.slug, t.legal_name, t.address, t.city, t.postal_code, t.country, t.onboarding_completed_at, r.name
+FROM memberships m
+JOIN tenants t ON t.id = m.tenant_id
+JOIN roles r ON r.id = m.role_id
+WHERE m.user_id IN ` + list + `
+ORDER BY m.joined_at`,
+		Args: args,
+		Row: func(scan func(...any) error) error {
+			var id int64
+			var m membership
+			t, b := &m.tenant, &m.tenant.Billing
+			err := scan(&id, &t.ID, &t.Name, &t.Slug, &b.LegalName, &b.Address, &b.City, &b.PostalCode, &b.Country, &t.OnboardingCompletedAt, &m.role)
+			found[id] = append(found[id], m)
+			return err
+		},
 	}
-	return memberships, sqldb.Wrap(err, "list memberships of user")
+}
+
+// userList writes a list of users for IN.
+func userList(ids []int64) (list string, args []any) {
+	ids = sqldb.Padded(ids)
+	args = make([]any, len(ids))
+	for i, id := range ids {
+		args[i] = id
+	}
+	return sqldb.List(1, len(ids), "bigint"), args
 }

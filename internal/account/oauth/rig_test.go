@@ -106,6 +106,10 @@ type noSubscriptions struct{}
 
 func (noSubscriptions) HasActive(_ context.Context, _ uuid.UUID) (bool, error) { return false, nil }
 
+func (noSubscriptions) ActiveAmong(tenants string, args []any, _ map[uuid.UUID]bool) sqldb.Query {
+	return sqldb.Query{Text: tenants, Args: args, Row: func(func(...any) error) error { return nil }}
+}
+
 // pictures notes what is handed to the importer, if the transaction holds.
 type pictures struct {
 	mu   sync.Mutex

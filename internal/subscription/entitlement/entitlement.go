@@ -6,7 +6,6 @@ package entitlement
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/google/uuid"
@@ -75,7 +74,7 @@ type grant struct {
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
 	s.grants = gather.Keep(gather.KeptConfig[uuid.UUID, grant]{
-		DB: d.DB, Find: s.findGrants, Bytes: 4 << 20,
+		DB: d.DB, Find: s.findGrants, Most: gather.WorthSharing(d.DB), Bytes: 4 << 20,
 		Size: func(_ uuid.UUID, g grant) int { return 96 + 96*len(g.features) },
 		Rows: func(id uuid.UUID, _ grant) []sqldb.Key {
 			return []sqldb.Key{{Table: "subscriptions", Value: id.String()}}
@@ -89,6 +88,12 @@ func (s *Service) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, erro
 	return s.store.hasActive(ctx, tenantID)
 }
 
+// ActiveAmong returns the query that finds those of the tenants that another query selects
+// which have a subscription that grants features.
+func (s *Service) ActiveAmong(tenants string, args []any, found map[uuid.UUID]bool) sqldb.Query {
+	return activeQuery(tenants, args, found)
+}
+
 // Granted returns what the tenant's subscription grants, sorted by feature code;
 // ErrNone without a subscription that grants features. Callers share the list.
 func (s *Service) Granted(ctx context.Context, tenantID uuid.UUID) ([]Feature, error) {
@@ -100,14 +105,15 @@ func (s *Service) Granted(ctx context.Context, tenantID uuid.UUID) ([]Feature, e
 }
 
 func (s *Service) findGrants(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]grant, error) {
+	granted, err := s.store.granted(ctx, tenantIDs)
+	if err != nil {
+		return nil, err
+	}
 	found := make(map[uuid.UUID]grant, len(tenantIDs))
 	for _, id := range tenantIDs {
-		features, err := s.store.granted(ctx, id)
-		if err != nil && !errors.Is(err, ErrNone) {
-			return nil, err
-		}
+		features, some := granted[id]
 		slices.SortFunc(features, func(a, b Feature) int { return cmp.Compare(a.Code, b.Code) })
-		found[id] = grant{none: err != nil, features: features}
+		found[id] = grant{none: !some, features: features}
 	}
 	return found, nil
 }

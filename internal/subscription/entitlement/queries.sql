@@ -7,15 +7,6 @@ SELECT EXISTS (
     WHERE s.tenant_id = $1 AND s.status NOT IN ('incomplete', 'incomplete_expired') AND (s.price_cents > 0 OR p.pricing_type = 'usage')
 );
 
--- No row without a subscription that grants features; one without a code where
--- its plan has none.
--- name: GrantedFeatures :many
-SELECT f.code, e.type, e.value
-FROM subscriptions s
-LEFT JOIN entitlements e ON e.plan_id = s.plan_id
-LEFT JOIN features f ON f.id = e.feature_id AND f.deleted_at IS NULL
-WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing');
-
 -- name: QuotaOfFeature :one
 -- Limits hold for longer than features are granted.
 SELECT e.value

@@ -26,23 +26,49 @@ func (s store) hasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) 
 	return has, sqldb.Wrap(err, "look for a subscription that is not free")
 }
 
-// granted lists what a tenant's subscription grants, in no order; ErrNone without
-// one that grants features.
-func (s store) granted(ctx context.Context, tenantID uuid.UUID) ([]Feature, error) {
-	rows, err := s.q(ctx).GrantedFeatures(ctx, tenantID)
-	if err != nil {
-		return nil, sqldb.Wrap(err, "list granted features")
+// granted returns what the subscriptions of tenants grant, in no order. A tenant without one
+// that grants features is left out.
+func (s store) granted(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID][]Feature, error) {
+	found := make(map[uuid.UUID][]Feature, len(tenantIDs))
+	list, args := idList(tenantIDs)
+	return found, s.db.Each(ctx, sqldb.Query{
+		Doing: "list granted features",
+		// A row without a code where the plan has no features.
+		Text: `SELECT s.tenant_id, f.code, e.type, e.value
+FROM subscriptions s
+LEFT JOIN entitlements e ON e.plan_id = s.plan_id
+LEFT JOIN features f ON f.id = e.feature_id AND f.deleted_at IS NULL
+WHERE s.status IN ('active', 'trialing') AND s.tenant_id IN ` + list,
+		Args: args,
+		Row: func(scan func(...any) error) error {
+			var id uuid.UUID
+			var code, kind *string
+			var value *int64
+			err := scan(&id, &code, &kind, &value)
+			features := found[id]
+			if code != nil && kind != nil {
+				features = append(features, Feature{Code: *code, Type: catalog.EntitlementType(*kind), Quota: value})
+			}
+			found[id] = features
+			return err
+		},
+	})
+}
+
+// activeQuery finds those of the tenants that a query selects which have a subscription that
+// grants features.
+func activeQuery(tenants string, args []any, found map[uuid.UUID]bool) sqldb.Query {
+	return sqldb.Query{
+		Doing: "look for active subscriptions",
+		Text:  `SELECT tenant_id FROM subscriptions WHERE status IN ('active', 'trialing') AND tenant_id IN (` + tenants + `)`,
+		Args:  args,
+		Row: func(scan func(...any) error) error {
+			var id uuid.UUID
+			err := scan(&id)
+			found[id] = true
+			return err
+		},
 	}
-	if len(rows) == 0 {
-		return nil, ErrNone
-	}
-	var features []Feature
-	for _, row := range rows {
-		if row.Code != nil {
-			features = append(features, Feature{Code: *row.Code, Type: catalog.EntitlementType(*row.Type), Quota: row.Value})
-		}
-	}
-	return features, nil
 }
 
 // quota returns the quota of a feature on a tenant's plan, nil where it is

@@ -67,6 +67,15 @@ func newRig(t *testing.T, db *sqldb.DB) *rig {
 
 func (r *rig) HasActive(context.Context, uuid.UUID) (bool, error) { return true, nil }
 
+func (r *rig) ActiveAmong(tenants string, args []any, found map[uuid.UUID]bool) sqldb.Query {
+	return sqldb.Query{Text: tenants, Args: args, Row: func(scan func(...any) error) error {
+		var id uuid.UUID
+		err := scan(&id)
+		found[id] = true
+		return err
+	}}
+}
+
 func (r *rig) SeatFreed(ctx context.Context, id uuid.UUID) error { return r.SeatsChanged(ctx, id) }
 
 // SeatsChanged is told in the transaction that changes the team.

@@ -396,62 +396,6 @@ func (q *Queries) Members(ctx context.Context, tenantID uuid.UUID) ([]MembersRow
 	return items, nil
 }
 
-const membershipsOfUser = `-- name: MembershipsOfUser :many
-SELECT t.id, t.name, t.slug, t.legal_name, t.address, t.city, t.postal_code, t.country, t.onboarding_completed_at, r.name AS role_name
-FROM memberships m
-JOIN tenants t ON t.id = m.tenant_id
-JOIN roles r ON r.id = m.role_id
-WHERE m.user_id = $1
-ORDER BY m.joined_at
-`
-
-type MembershipsOfUserRow struct {
-	ID                    uuid.UUID
-	Name                  string
-	Slug                  string
-	LegalName             *string
-	Address               *string
-	City                  *string
-	PostalCode            *string
-	Country               *string
-	OnboardingCompletedAt *time.Time
-	RoleName              string
-}
-
-func (q *Queries) MembershipsOfUser(ctx context.Context, userID int64) ([]MembershipsOfUserRow, error) {
-	rows, err := q.db.QueryContext(ctx, membershipsOfUser, userID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []MembershipsOfUserRow{}
-	for rows.Next() {
-		var i MembershipsOfUserRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Name,
-			&i.Slug,
-			&i.LegalName,
-			&i.Address,
-			&i.City,
-			&i.PostalCode,
-			&i.Country,
-			&i.OnboardingCompletedAt,
-			&i.RoleName,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const ownerAndMember = `-- name: OwnerAndMember :many
 SELECT u.id, u.name, u.email, u.locale, r.name AS role_name, m.joined_at
 FROM memberships m

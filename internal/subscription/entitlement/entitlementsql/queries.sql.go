@@ -11,45 +11,6 @@ import (
 	"github.com/google/uuid"
 )
 
-const grantedFeatures = `-- name: GrantedFeatures :many
-SELECT f.code, e.type, e.value
-FROM subscriptions s
-LEFT JOIN entitlements e ON e.plan_id = s.plan_id
-LEFT JOIN features f ON f.id = e.feature_id AND f.deleted_at IS NULL
-WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing')
-`
-
-type GrantedFeaturesRow struct {
-	Code  *string
-	Type  *string
-	Value *int64
-}
-
-// No row without a subscription that grants features; one without a code where
-// its plan has none.
-func (q *Queries) GrantedFeatures(ctx context.Context, tenantID uuid.UUID) ([]GrantedFeaturesRow, error) {
-	rows, err := q.db.QueryContext(ctx, grantedFeatures, tenantID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []GrantedFeaturesRow{}
-	for rows.Next() {
-		var i GrantedFeaturesRow
-		if err := rows.Scan(&i.Code, &i.Type, &i.Value); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const hasActiveSubscription = `-- name: HasActiveSubscription :one
 SELECT EXISTS (SELECT 1 FROM subscriptions WHERE tenant_id = $1 AND status IN ('active', 'trialing'))
 `
