@@ -180,16 +180,16 @@ func (f *filler) usage(ctx context.Context) error {
 		return errors.New("there is no meter that sums")
 	}
 	summed := f.now.Truncate(time.Hour)
-	streams := f.into("usage_streams", "tenant_id", "meter_id", "summed_before")
-	for _, t := range f.tenants {
-		if err := streams.add(ctx, t.id, f.meters[0].id, summed); err != nil {
+	streams := f.into("usage_streams", "tenant_id", "meter_id", "number", "summed_before")
+	for i, t := range f.tenants {
+		if err := streams.add(ctx, t.id, f.meters[0].id, i+1, summed); err != nil {
 			return err
 		}
 	}
 	if err := streams.flush(ctx); err != nil {
 		return err
 	}
-	events := f.into("usage_events", "tenant_id", "id", "meter_id", "quantity", "recorded_at", "created_at")
+	events := f.into("usage_records", "tenant_id", "stream", "recorded_at", "quantity", "delay", "id")
 	counters := f.into("usage_counters", "tenant_id", "period_end", "meter_id", "period_start", "updated_at", "units", "millionths")
 	hours := f.into("usage_hours", "tenant_id", "meter_id", "hour", "events", "units", "millionths", "highest", "last", "last_at")
 	rest := (f.volume.events - f.volume.large().events) / max(1, len(f.tenants)-1)
@@ -217,7 +217,7 @@ func (f *filler) usage(ctx context.Context) error {
 					lasts[hour] = at
 				}
 			}
-			if err := events.add(ctx, t.id, idAt(at), f.meters[0].id, money.One, at, at); err != nil {
+			if err := events.add(ctx, sqldb.ID(t.id), i+1, at, money.One, 0, sqldb.ID(idAt(at))); err != nil {
 				return err
 			}
 		}

@@ -126,7 +126,7 @@ func (p *postgres) seedBare(ctx context.Context) (err error) {
 		VALUES ('00000000-0000-7000-8000-000000000000', 'api-calls', 'API calls', 'sum', 'monthly', 'hard', now(), now())`,
 		`INSERT INTO tenants (id, name, slug, preferred_currency, created_at, updated_at)
 		SELECT ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'Bench', n::text, 'EUR', now(), now() FROM generate_series(1, ` + strconv.Itoa(users) + `) n`,
-		`INSERT INTO usage_streams (tenant_id, meter_id) SELECT id, '00000000-0000-7000-8000-000000000000' FROM tenants`,
+		`INSERT INTO usage_streams (tenant_id, meter_id, number) SELECT id, '00000000-0000-7000-8000-000000000000', slug::bigint FROM tenants`,
 		`INSERT INTO usage_counters (tenant_id, period_end, meter_id, period_start, updated_at)
 		SELECT id, '2100-01-01', '00000000-0000-7000-8000-000000000000', '2000-01-01', now() FROM tenants`,
 	} {
@@ -141,8 +141,8 @@ func (p *postgres) seedBare(ctx context.Context) (err error) {
 // and its counter, in the same tables with the same indexes.
 const bareTransaction = `\set t random(1, %d)
 BEGIN;
-INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at)
-VALUES (('00000000-0000-7000-8000-' || lpad(:t::text, 12, '0'))::uuid, gen_random_uuid(), '00000000-0000-7000-8000-000000000000', 1000000, gen_random_uuid()::text, now(), '{"source":"bench"}', now());
+INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key, metadata)
+VALUES (('00000000-0000-7000-8000-' || lpad(:t::text, 12, '0'))::uuid, :t, now(), 1000000, 0, gen_random_uuid(), gen_random_uuid()::text, '{"source":"bench"}');
 UPDATE usage_counters SET units = units + 1, updated_at = now()
 WHERE tenant_id = ('00000000-0000-7000-8000-' || lpad(:t::text, 12, '0'))::uuid AND meter_id = '00000000-0000-7000-8000-000000000000'
     AND period_end = '2100-01-01' AND period_start = '2000-01-01';

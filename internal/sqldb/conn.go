@@ -83,7 +83,7 @@ func (c sqliteConn) pick(query string) (DBTX, string) {
 
 // ExecContext runs on the writer, whatever the first word of the statement is.
 func (c sqliteConn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	text, args := c.rewriter.rewrite(query).text, micros(args)
+	text, args := c.rewriter.rewrite(query).text, bound(args)
 	c.noteRead(ctx, text)
 	if c.groups == nil {
 		return c.write.ExecContext(unwatched(ctx), text, args...)
@@ -111,12 +111,12 @@ func (c sqliteConn) PrepareContext(ctx context.Context, query string) (*sql.Stmt
 func (c sqliteConn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	on, text := c.pick(query)
 	c.noteRead(ctx, text)
-	return on.QueryContext(unwatched(ctx), text, micros(args)...)
+	return on.QueryContext(unwatched(ctx), text, bound(args)...)
 }
 
 // QueryRowContext runs on the pool that the text belongs to.
 func (c sqliteConn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	on, text := c.pick(query)
 	c.noteRead(ctx, text)
-	return on.QueryRowContext(unwatched(ctx), text, micros(args)...)
+	return on.QueryRowContext(unwatched(ctx), text, bound(args)...)
 }

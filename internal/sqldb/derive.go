@@ -28,10 +28,15 @@ var typeRules = []struct {
 
 func rule(words string) *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:` + words + `)\b`) }
 
+// choice is where the two databases need different texts, which are written beside each
+// other: /* postgres: */ uuid /* sqlite: BLOB */.
+var choice = regexp.MustCompile(`(?s)/\* postgres: \*/.*?/\* sqlite: (.*?) \*/`)
+
 // deriveSchema turns the text of a migration into SQLite's. Literals, quoted
 // names and comments stay as they are.
 func deriveSchema(text string) string {
 	var out strings.Builder
+	text = choice.ReplaceAllString(text, "$1")
 	for _, p := range split(text) {
 		if p.code {
 			for _, r := range typeRules {

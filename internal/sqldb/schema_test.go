@@ -97,7 +97,11 @@ func sqliteSchema(t *testing.T, db *sqldb.DB) map[string]table {
 	for _, r := range query(t, db, `SELECT m.name, c.name, c.type, CASE WHEN c."notnull" THEN '' ELSE 'null' END, coalesce(c.dflt_value, '')
 		FROM (`+tables+`) m JOIN pragma_table_info(m.name) c ORDER BY m.name, c.cid`) {
 		tab := schema[r[0]]
-		tab.Columns = append(tab.Columns, column{Name: r[1], Class: class(r[2]), Nullable: r[3] != "", Default: expression(r[4])})
+		kind := class(r[2])
+		if kind == "bytes" && idsAsBytes[r[0]+"."+r[1]] {
+			kind = "text"
+		}
+		tab.Columns = append(tab.Columns, column{Name: r[1], Class: kind, Nullable: r[3] != "", Default: expression(r[4])})
 		schema[r[0]] = tab
 	}
 	for _, r := range query(t, db, `SELECT m.name, c.name FROM (`+tables+`) m JOIN pragma_table_info(m.name) c WHERE c.pk > 0 ORDER BY m.name, c.pk`) {
@@ -127,6 +131,9 @@ func sqliteSchema(t *testing.T, db *sqldb.DB) map[string]table {
 	}
 	return sorted(schema)
 }
+
+// idsAsBytes are the columns of UUIDs that SQLite keeps as bytes (see sqldb.ID).
+var idsAsBytes = map[string]bool{"usage_records.id": true, "usage_records.tenant_id": true}
 
 // query returns every row of a query for text.
 func query(t *testing.T, db *sqldb.DB, text string) [][5]string {

@@ -89,9 +89,10 @@ func sqlitePool(path, params string, size int, watcher prepared.Watcher) (*sql.D
 	return pool, nil
 }
 
-// micros returns args with every time cut to microseconds, as PostgreSQL stores
-// it, so that both databases give back the same. args itself is not changed.
-func micros(args []any) []any {
+// bound returns args as SQLite keeps them: every time cut to microseconds, as PostgreSQL
+// stores it, so that both databases give back the same, and every ID as its bytes. args
+// itself is not changed.
+func bound(args []any) []any {
 	copied := false
 	for i, arg := range args {
 		var cut any
@@ -106,6 +107,8 @@ func micros(args []any) []any {
 				continue
 			}
 			cut = v.Truncate(time.Microsecond)
+		case ID:
+			cut = v[:]
 		default:
 			continue
 		}

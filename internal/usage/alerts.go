@@ -141,7 +141,7 @@ type alertKey struct {
 const maxKnownAlerts = 10_000
 
 func (a Alert) key() alertKey {
-	return alertKey{StreamKey{a.TenantID, a.Meter.ID}, a.Period.Start.UnixMicro(), a.Period.End.UnixMicro()}
+	return alertKey{StreamKey{TenantID: a.TenantID, MeterID: a.Meter.ID}, a.Period.Start.UnixMicro(), a.Period.End.UnixMicro()}
 }
 
 func (k *knownAlerts) has(a Alert) bool {

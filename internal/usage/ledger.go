@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage/events"
 )
 
 // ledger decides about submissions and stores those that it accepts.
@@ -71,7 +72,7 @@ func streamsOf(submissions []*submission, verdicts []verdict, meters map[string]
 			verdicts[i].err = ErrUnknownMeter
 			continue
 		}
-		key := StreamKey{r.tenantID, m.ID}
+		key := StreamKey{TenantID: r.tenantID, MeterID: m.ID}
 		if streams[key] == nil {
 			streams[key] = &stream{key: key, meter: m.Meter, billable: m.billable, allowance: allowances[key.TenantID]}
 		}
@@ -122,23 +123,31 @@ func (l *ledger) addInterrupted(ctx context.Context, streams []*stream, counters
 	return l.store.addCounters(ctx, keys, Period{since, until}, counters)
 }
 
-// markUsedKeys finds the entries whose idempotency keys belong to deleted events.
+// markUsedKeys finds the entries whose idempotency keys the insert does not: those of
+// deleted events, and those of events that are yet to be moved.
 func (l *ledger) markUsedKeys(ctx context.Context, streams []*stream) error {
-	var keyed []*entry
-	var keys []eventKey
+	var deleted, unmoved []events.Key
 	for _, s := range streams {
-		for _, e := range s.entries {
-			if s.pruned && e.IdempotencyKey != nil {
-				keyed, keys = append(keyed, e), append(keys, e.key(s.key))
-			}
+		if s.pruned {
+			deleted = append(deleted, s.keys()...)
+		}
+		if s.moving {
+			unmoved = append(unmoved, s.keys()...)
 		}
 	}
-	used, err := l.store.keysOfDeleted(ctx, keys)
+	used, err := l.store.events().KeysOfDeleted(ctx, deleted)
 	if err != nil {
 		return err
 	}
-	for i, e := range keyed {
-		e.keyUsed = used[keys[i]]
+	usedUnmoved, err := l.store.events().KeysOfEvents(ctx, unmoved)
+	if err != nil {
+		return err
+	}
+	maps.Copy(used, usedUnmoved)
+	for _, s := range streams {
+		for _, e := range s.entries {
+			e.keyUsed = e.IdempotencyKey != nil && used[e.key(s.key)]
+		}
 	}
 	return nil
 }
@@ -149,22 +158,30 @@ func (l *ledger) markUsedKeys(ctx context.Context, streams []*stream) error {
 // duplicates; only where one would not fit, its stream's keys are looked up first.
 func (l *ledger) judge(ctx context.Context, streams []*stream) error {
 	var tight []*stream
-	var keys []eventKey
+	var keys []events.Key
+	var numbered []events.NumberedKey
 	for _, s := range streams {
 		if s.judge(nil) {
 			continue
 		}
 		tight = append(tight, s)
-		for _, e := range s.entries {
-			if e.IdempotencyKey != nil {
-				keys = append(keys, e.key(s.key))
+		for _, k := range s.keys() {
+			if s.number != nil {
+				numbered = append(numbered, events.NumberedKey{Number: *s.number, Key: k})
+			} else {
+				keys = append(keys, k)
 			}
 		}
 	}
-	used, err := l.store.keysOfStored(ctx, keys)
+	used, err := l.store.events().KeysOfEvents(ctx, keys)
 	if err != nil {
 		return err
 	}
+	usedNumbered, err := l.store.events().KeysOfRecords(ctx, numbered)
+	if err != nil {
+		return err
+	}
+	maps.Copy(used, usedNumbered)
 	for _, s := range tight {
 		s.judge(used)
 	}
@@ -175,15 +192,15 @@ func (l *ledger) judge(ctx context.Context, streams []*stream) error {
 // what is to be billed, and raises the alerts that follow.
 func (l *ledger) write(ctx context.Context, streams []*stream) error {
 	now := l.clock.Now()
-	var events []storedEvent
+	var accepted []events.Event
 	for _, s := range streams {
 		for _, e := range s.entries {
 			if e.verdict.err == nil {
-				events = append(events, s.accept(e, now))
+				accepted = append(accepted, s.accept(e, now))
 			}
 		}
 	}
-	stored, err := l.store.insertEvents(ctx, events)
+	stored, err := l.store.events().Insert(ctx, accepted)
 	if err != nil {
 		return err
 	}

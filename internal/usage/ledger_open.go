@@ -83,7 +83,7 @@ func (g *guess) streams(submissions []*submission) []StreamKey {
 	keys := make([]StreamKey, 0, len(submissions))
 	for _, r := range submissions {
 		if id, known := g.meters[r.MeterCode]; known {
-			keys = append(keys, StreamKey{r.tenantID, id})
+			keys = append(keys, StreamKey{TenantID: r.tenantID, MeterID: id})
 		}
 	}
 	slices.SortFunc(keys, StreamKey.Compare)

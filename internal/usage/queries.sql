@@ -9,7 +9,7 @@ SELECT
     coalesce(sum(quantity / 1000000), 0)::bigint AS units,
     coalesce(sum(quantity % 1000000), 0)::bigint AS millionths,
     coalesce(max(quantity), 0)::bigint AS highest
-FROM usage_events
+FROM usage_stored
 WHERE tenant_id = $1 AND meter_id = $2
     AND recorded_at >= sqlc.arg(period_start) AND recorded_at < sqlc.arg(period_end);
 
@@ -17,21 +17,42 @@ WHERE tenant_id = $1 AND meter_id = $2
 -- that an event which is being deleted is there once.
 -- name: TotalsEver :one
 SELECT
-    (count(e.id) + coalesce(max(s.pruned_events), 0))::bigint AS events,
-    (coalesce(sum(e.quantity / 1000000), 0) + coalesce(max(s.pruned_units), 0))::bigint AS units,
-    (coalesce(sum(e.quantity % 1000000), 0) + coalesce(max(s.pruned_millionths), 0))::bigint AS millionths,
-    coalesce(max(e.quantity), 0)::bigint AS highest,
+    coalesce(max(e.events + coalesce(s.pruned_events, 0)), 0)::bigint AS events,
+    coalesce(max(e.units + coalesce(s.pruned_units, 0)), 0)::bigint AS units,
+    coalesce(max(e.millionths + coalesce(s.pruned_millionths, 0)), 0)::bigint AS millionths,
+    coalesce(max(e.highest), 0)::bigint AS highest,
     coalesce(max(s.pruned_highest), 0)::bigint AS pruned_highest
 FROM usage_streams s
-LEFT JOIN usage_events e ON e.tenant_id = s.tenant_id AND e.meter_id = s.meter_id
+CROSS JOIN (
+    SELECT
+        count(*) AS events,
+        coalesce(sum(quantity / 1000000), 0) AS units,
+        coalesce(sum(quantity % 1000000), 0) AS millionths,
+        coalesce(max(quantity), 0) AS highest
+    FROM usage_stored
+    WHERE usage_stored.tenant_id = $1 AND usage_stored.meter_id = $2
+) e
 WHERE s.tenant_id = $1 AND s.meter_id = $2;
 
 -- Newest first. Ids are of version 7: of events recorded for the same time the
 -- one that was stored last comes first.
 -- name: NewestEvents :many
-SELECT * FROM usage_events
-WHERE tenant_id = $1 AND meter_id = $2
-    AND recorded_at >= sqlc.arg(period_start) AND recorded_at < sqlc.arg(period_end)
+SELECT a.id, a.quantity, a.recorded_at, a.metadata FROM (
+    SELECT r.id, r.quantity, r.recorded_at, r.metadata FROM usage_records r
+    WHERE r.tenant_id = sqlc.arg(owner)
+        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
+        AND r.recorded_at >= sqlc.arg(period_start) AND r.recorded_at < sqlc.arg(period_end)
+    ORDER BY r.recorded_at DESC, r.id DESC
+    LIMIT sqlc.arg(max_events)
+) a
+UNION ALL
+SELECT b.id, b.quantity, b.recorded_at, b.metadata FROM (
+    SELECT u.id, u.quantity, u.recorded_at, u.metadata FROM usage_unmoved u
+    WHERE u.tenant_id = $1 AND u.meter_id = $2
+        AND u.recorded_at >= sqlc.arg(period_start) AND u.recorded_at < sqlc.arg(period_end)
+    ORDER BY u.recorded_at DESC, u.id DESC
+    LIMIT sqlc.arg(max_events)
+) b
 ORDER BY recorded_at DESC, id DESC
 LIMIT sqlc.arg(max_events);
 

@@ -75,7 +75,7 @@ func (r Records) Used(ctx context.Context, tenantID uuid.UUID, wanted []MeterPer
 	}
 	used := make([]money.Total, len(wanted))
 	for i, w := range wanted {
-		c, err := r.store.current(ctx, StreamKey{tenantID, w.Meter.ID}, w.Meter, w.Period, counters)
+		c, err := r.store.current(ctx, StreamKey{TenantID: tenantID, MeterID: w.Meter.ID}, w.Meter, w.Period, counters)
 		if err != nil {
 			return nil, err
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage/events"
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
@@ -17,6 +18,8 @@ import (
 type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *usagesql.Queries { return usagesql.New(s.db.Conn(ctx)) }
+
+func (s store) events() events.Store { return events.NewStore(s.db) }
 
 // current is what a meter shows of a tenant for a period, given the counters that
 // are stored. A period without a counter is counted from its events, of which there
@@ -108,7 +111,7 @@ func (s store) lastValue(ctx context.Context, tenantID uuid.UUID, m Meter, p Per
 	if !p.Start.Equal(AllTime().Start) {
 		return value, last, nil
 	}
-	pruned, at, err := s.lastPruned(ctx, StreamKey{tenantID, m.ID})
+	pruned, at, err := s.lastPruned(ctx, StreamKey{TenantID: tenantID, MeterID: m.ID})
 	switch {
 	case errors.Is(err, errNonePruned):
 		return value, last, nil
@@ -136,17 +139,17 @@ func (s store) lastPruned(ctx context.Context, k StreamKey) (money.Quantity, tim
 // newestEvents reads at most n events of a period, newest first.
 func (s store) newestEvents(ctx context.Context, tenantID uuid.UUID, m Meter, p Period, n int32) ([]Event, error) {
 	rows, err := s.q(ctx).NewestEvents(ctx, usagesql.NewestEventsParams{
-		TenantID: tenantID, MeterID: m.ID, PeriodStart: p.Start, PeriodEnd: p.End, MaxEvents: n,
+		TenantID: tenantID, Owner: sqldb.ID(tenantID), MeterID: m.ID, PeriodStart: p.Start, PeriodEnd: p.End, MaxEvents: n,
 	})
 	if err != nil {
 		return nil, sqldb.Wrap(err, "read the newest events")
 	}
-	events := make([]Event, len(rows))
+	newest := make([]Event, len(rows))
 	for i, row := range rows {
-		events[i] = Event{
-			ID: row.ID, MeterCode: m.Code, Quantity: money.Quantity(row.Quantity),
+		newest[i] = Event{
+			ID: uuid.UUID(row.ID), MeterCode: m.Code, Quantity: money.Quantity(row.Quantity),
 			RecordedAt: row.RecordedAt, Metadata: row.Metadata,
 		}
 	}
-	return events, nil
+	return newest, nil
 }

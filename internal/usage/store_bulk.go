@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage/events"
 )
 
 // The statements of recording, the hot path, each for many rows at once, which sqlc
@@ -15,6 +16,8 @@ import (
 
 // streamState is what a stream's row says besides its key.
 type streamState struct {
+	number       *int64     // stands for the stream in usage_records; nil: its events are in usage_events
+	moving       bool       // older events are still in usage_events; new ones go to usage_records
 	pruned       bool       // it had events deleted
 	summedBefore *time.Time // the hours have its events that were recorded before; nil: none
 }
@@ -28,13 +31,27 @@ func (s store) lockStreams(ctx context.Context, keys []StreamKey) (map[StreamKey
 	}
 	// Some are new. Inserting their rows locks them; where another transaction inserts
 	// the same row, this waits until it has committed.
-	padded := sqldb.Padded(keys)
-	err = s.exec(ctx, `INSERT INTO usage_streams (tenant_id, meter_id) VALUES `+
-		sqldb.Tuples(1, len(padded), "uuid", "uuid")+` ON CONFLICT DO NOTHING`, keyArgs(padded))
-	if err != nil {
-		return nil, sqldb.Wrap(err, "insert streams")
+	if err := s.insertStreams(ctx, keys); err != nil {
+		return nil, err
 	}
-	return s.lock(ctx, keys)
+	if states, err = s.lock(ctx, keys); err == nil && len(states) < len(keys) {
+		err = errNumberTaken // another try draws others
+	}
+	return states, err
+}
+
+// insertStreams inserts those of the streams that are not there.
+func (s store) insertStreams(ctx context.Context, keys []StreamKey) error {
+	keys = sqldb.Padded(keys)
+	args := make([]any, 0, 3*len(keys))
+	for _, k := range keys {
+		args = append(args, k.TenantID, k.MeterID, events.NewNumber())
+	}
+	err := s.exec(ctx, `INSERT INTO usage_streams (tenant_id, meter_id, number)
+SELECT v.column1, v.column2, CASE WHEN l.numbered_from <= CURRENT_TIMESTAMP THEN v.column3 END
+FROM (VALUES `+sqldb.Tuples(1, len(keys), "uuid", "uuid", "bigint")+`) v CROSS JOIN usage_layout l
+WHERE true ON CONFLICT DO NOTHING`, args)
+	return sqldb.Wrap(err, "insert streams")
 }
 
 // lock locks those of the streams that exist and returns their states.
@@ -48,13 +65,13 @@ func lockQuery(keys []StreamKey, found map[StreamKey]streamState) sqldb.Query {
 	keys = sqldb.Padded(keys)
 	return sqldb.Query{
 		Doing: "lock streams",
-		Text: `SELECT tenant_id, meter_id, pruned_before IS NOT NULL, summed_before FROM usage_streams WHERE (tenant_id, meter_id) IN (VALUES ` +
+		Text: `SELECT tenant_id, meter_id, number, moving, pruned_before IS NOT NULL, summed_before FROM usage_streams WHERE (tenant_id, meter_id) IN (VALUES ` +
 			sqldb.Tuples(1, len(keys), "uuid", "uuid") + `) ORDER BY tenant_id, meter_id FOR UPDATE`,
 		Args: keyArgs(keys),
 		Row: func(scan func(...any) error) error {
 			var k StreamKey
 			var state streamState
-			err := scan(&k.TenantID, &k.MeterID, &state.pruned, &state.summedBefore)
+			err := scan(&k.TenantID, &k.MeterID, &state.number, &state.moving, &state.pruned, &state.summedBefore)
 			found[k] = state
 			return err
 		},
@@ -155,76 +172,6 @@ SET units = excluded.units, millionths = excluded.millionths, last_recorded_at =
 		return sqldb.Wrap(err, "store counters")
 	}
 	return nil
-}
-
-// eventKey is an idempotency key of a stream.
-type eventKey struct {
-	StreamKey
-	key string
-}
-
-// keysOfStored returns those of the keys that belong to stored events.
-func (s store) keysOfStored(ctx context.Context, keys []eventKey) (map[eventKey]bool, error) {
-	return s.keysOf(ctx, `SELECT tenant_id, meter_id, idempotency_key FROM usage_events
-WHERE idempotency_key IS NOT NULL AND (tenant_id, meter_id, idempotency_key) IN (VALUES `, keys)
-}
-
-// keysOfDeleted returns those of the keys that belong to deleted events. The streams
-// must be locked.
-func (s store) keysOfDeleted(ctx context.Context, keys []eventKey) (map[eventKey]bool, error) {
-	return s.keysOf(ctx, `SELECT tenant_id, meter_id, idempotency_key FROM usage_keys
-WHERE (tenant_id, meter_id, idempotency_key) IN (VALUES `, keys)
-}
-
-// keysOf runs a query that ends in a list of keys and returns those that it found.
-func (s store) keysOf(ctx context.Context, query string, keys []eventKey) (map[eventKey]bool, error) {
-	found := map[eventKey]bool{}
-	if len(keys) == 0 {
-		return found, nil
-	}
-	keys = sqldb.Padded(keys)
-	args := make([]any, 0, 3*len(keys))
-	for _, k := range keys {
-		args = append(args, k.TenantID, k.MeterID, k.key)
-	}
-	return found, s.db.Each(ctx, sqldb.Query{
-		Doing: "look up idempotency keys",
-		Text:  query + sqldb.Tuples(1, len(keys), "uuid", "uuid", "text") + `)`,
-		Args:  args,
-		Row: func(scan func(...any) error) error {
-			var k eventKey
-			err := scan(&k.TenantID, &k.MeterID, &k.key)
-			found[k] = true
-			return err
-		},
-	})
-}
-
-// insertEvents stores events and returns the ids of those that it stored: not of those
-// whose idempotency key a stored event or an earlier one of events has.
-func (s store) insertEvents(ctx context.Context, events []storedEvent) (map[uuid.UUID]bool, error) {
-	stored := make(map[uuid.UUID]bool, len(events))
-	if len(events) == 0 {
-		return stored, nil
-	}
-	events = sqldb.Padded(events) // a repeated row is in conflict with itself
-	args := make([]any, 0, 8*len(events))
-	for _, e := range events {
-		args = append(args, e.stream.TenantID, e.id, e.stream.MeterID, int64(e.quantity), e.idempotencyKey, e.recordedAt, e.metadata, e.storedAt)
-	}
-	return stored, s.db.Each(ctx, sqldb.Query{
-		Doing: "insert events",
-		Text: `INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at)
-VALUES ` + sqldb.Tuples(1, len(events), "uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz") + `
-ON CONFLICT DO NOTHING RETURNING id`,
-		Args: args,
-		Row: func(scan func(...any) error) error {
-			var id uuid.UUID
-			err := scan(&id)
-			stored[id] = true
-			return err
-		},
-	})
 }
 
 func (s store) exec(ctx context.Context, query string, args []any) error {

@@ -1,25 +1,18 @@
 package usage
 
 import (
-	"bytes"
-	"cmp"
 	"context"
 	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage/events"
 )
 
 // StreamKey names a stream: what one tenant records on one meter.
-type StreamKey struct{ TenantID, MeterID uuid.UUID }
-
-// Compare sorts streams in the order in which everybody locks them.
-func (k StreamKey) Compare(o StreamKey) int {
-	return cmp.Or(bytes.Compare(k.TenantID[:], o.TenantID[:]), bytes.Compare(k.MeterID[:], o.MeterID[:]))
-}
+type StreamKey = events.StreamKey
 
 // stream is the part of a batch that belongs to one tenant and meter.
 type stream struct {
@@ -45,17 +38,17 @@ type entry struct {
 	reach   *reach    // nil where its period alone counts
 }
 
-func (e *entry) key(k StreamKey) eventKey { return eventKey{k, *e.IdempotencyKey} }
+func (e *entry) key(k StreamKey) events.Key { return events.Key{StreamKey: k, Key: *e.IdempotencyKey} }
 
-// storedEvent is a row of an event.
-type storedEvent struct {
-	stream         StreamKey
-	id             uuid.UUID
-	quantity       money.Quantity
-	idempotencyKey *string
-	recordedAt     time.Time
-	metadata       sqldb.JSON
-	storedAt       time.Time
+// keys are the idempotency keys of the entries.
+func (s *stream) keys() []events.Key {
+	var keys []events.Key
+	for _, e := range s.entries {
+		if e.IdempotencyKey != nil {
+			keys = append(keys, e.key(s.key))
+		}
+	}
+	return keys
 }
 
 // complete counts the periods that have no counter yet from the stored events. It
@@ -97,7 +90,7 @@ func (s *stream) need(ctx context.Context, db store, p Period, keep bool) error 
 // all may. used has the idempotency keys that were used before, and judge adds those
 // of the entries to it; where used is nil every entry is judged as new. The counters
 // do not change yet.
-func (s *stream) judge(used map[eventKey]bool) (allAccepted bool) {
+func (s *stream) judge(used map[events.Key]bool) (allAccepted bool) {
 	counters := make([]*Counter, len(s.counters))
 	for i, c := range s.counters {
 		trial := *c
@@ -118,7 +111,7 @@ func (s *stream) judge(used map[eventKey]bool) (allAccepted bool) {
 	return allAccepted
 }
 
-func (s *stream) refusal(e *entry, counters []*Counter, used map[eventKey]bool) error {
+func (s *stream) refusal(e *entry, counters []*Counter, used map[events.Key]bool) error {
 	if e.keyUsed || e.IdempotencyKey != nil && used[e.key(s.key)] {
 		return ErrDuplicate
 	}
@@ -141,12 +134,12 @@ func (s *stream) count(e *entry, counters []*Counter) {
 }
 
 // accept gives an entry its event and returns the row to store.
-func (s *stream) accept(e *entry, now time.Time) storedEvent {
+func (s *stream) accept(e *entry, now time.Time) events.Event {
 	e.id = sqldb.NewID()
 	e.verdict.event = Event{ID: e.id, MeterCode: s.meter.Code, Quantity: e.Quantity, RecordedAt: e.at, Metadata: e.Metadata}
-	return storedEvent{
-		stream: s.key, id: e.id, quantity: e.Quantity,
-		idempotencyKey: e.IdempotencyKey, recordedAt: e.at, metadata: e.Metadata, storedAt: now,
+	return events.Event{
+		Stream: s.key, Number: s.number, ID: e.id, Quantity: e.Quantity,
+		IdempotencyKey: e.IdempotencyKey, RecordedAt: e.at, Metadata: e.Metadata, StoredAt: now,
 	}
 }
 

@@ -111,7 +111,7 @@ func (s *Service) show(ctx context.Context, tenantIDs []uuid.UUID, meters *[]Met
 		summary := Summary{TenantID: id, Period: PeriodOf(Monthly, a.Billing, now), Readings: make([]Reading, len(*meters))}
 		for i, m := range *meters {
 			r := Reading{Meter: m, Period: PeriodOf(m.Reset, a.Billing, now), Limit: a.limit(m.Code)}
-			if r.Current, err = s.store.level(ctx, StreamKey{id, m.ID}, m, r.Period, a.Billing.interrupted(now), counters); err != nil {
+			if r.Current, err = s.store.level(ctx, StreamKey{TenantID: id, MeterID: m.ID}, m, r.Period, a.Billing.interrupted(now), counters); err != nil {
 				return nil, err
 			}
 			summary.Readings[i] = r

@@ -12,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/usage/events"
 	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
@@ -42,7 +43,7 @@ func benchPrune(b *testing.B, dialect sqldb.Dialect, ofStream int) {
 		}
 		deleting += clock.System().Now().Sub(began)
 		var left int
-		if err := db.Conn(b.Context()).QueryRowContext(b.Context(), `SELECT count(*) FROM usage_events`).Scan(&left); err != nil || left != 0 {
+		if err := db.Conn(b.Context()).QueryRowContext(b.Context(), `SELECT count(*) FROM usage_stored`).Scan(&left); err != nil || left != 0 {
 			b.Fatalf("%d events are left: %v", left, err)
 		}
 	}
@@ -65,15 +66,16 @@ func fill(b *testing.B, db *sqldb.DB, now time.Time, streams, ofStream int) {
 			tenant := sqldb.NewID()
 			exec(ctx, `INSERT INTO tenants (id, name, slug, preferred_currency, created_at, updated_at) VALUES ($1, 'Bench', $2, 'EUR', $3, $3)`,
 				tenant, tenant.String(), now)
-			exec(ctx, `INSERT INTO usage_streams (tenant_id, meter_id, summed_before) VALUES ($1, $2, $3)`, tenant, meter, now.Truncate(time.Hour))
+			number := events.NewNumber()
+			exec(ctx, `INSERT INTO usage_streams (tenant_id, meter_id, number, summed_before) VALUES ($1, $2, $3, $4)`, tenant, meter, number, now.Truncate(time.Hour))
 			for i := 0; i < ofStream; {
 				var args []any
 				for ; i < ofStream && len(args) < 500*7; i++ {
 					at := now.AddDate(0, 0, -60).Add(time.Duration(i) * time.Second)
-					args = append(args, tenant, sqldb.NewID(), meter, 1_000_000, fmt.Sprintf("request-%d", i), at, at)
+					args = append(args, sqldb.ID(tenant), number, at, 1_000_000, 0, sqldb.ID(sqldb.NewID()), fmt.Sprintf("request-%d", i))
 				}
-				exec(ctx, `INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, created_at) VALUES `+
-					sqldb.Tuples(1, len(args)/7, "uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "timestamptz"), args...)
+				exec(ctx, `INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key) VALUES `+
+					sqldb.Tuples(1, len(args)/7, "uuid", "bigint", "timestamptz", "bigint", "bigint", "uuid", "text"), args...)
 			}
 		}
 		return nil

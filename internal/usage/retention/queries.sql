@@ -2,18 +2,34 @@
 -- name: StreamsWithEvents :many
 SELECT s.tenant_id, s.meter_id FROM usage_streams s
 WHERE (s.tenant_id > sqlc.arg(tenant_id) OR s.tenant_id = sqlc.arg(tenant_id) AND s.meter_id >= sqlc.arg(meter_id))
-    AND EXISTS (
+    AND (EXISTS (
+        SELECT 1 FROM usage_records r
+        WHERE r.stream = s.number AND r.recorded_at >= sqlc.arg(since) AND r.recorded_at < sqlc.arg(until)
+    ) OR EXISTS (
         SELECT 1 FROM usage_events e
         WHERE e.tenant_id = s.tenant_id AND e.meter_id = s.meter_id
             AND e.recorded_at >= sqlc.arg(since) AND e.recorded_at < sqlc.arg(until)
-    )
+    ))
 ORDER BY s.tenant_id, s.meter_id
 LIMIT sqlc.arg(max_streams);
 
 -- name: OldestEvents :many
-SELECT * FROM usage_events
-WHERE tenant_id = $1 AND meter_id = $2
-    AND recorded_at >= sqlc.arg(since) AND recorded_at < sqlc.arg(until)
+SELECT a.id, a.quantity, a.idempotency_key, a.recorded_at, a.metadata, a.stored_base, a.stored_delay FROM (
+    SELECT r.id, r.quantity, r.idempotency_key, r.recorded_at, r.metadata, r.recorded_at AS stored_base, r.delay AS stored_delay FROM usage_records r
+    WHERE r.tenant_id = sqlc.arg(owner)
+        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
+        AND r.recorded_at >= sqlc.arg(since) AND r.recorded_at < sqlc.arg(until)
+    ORDER BY r.recorded_at, r.id
+    LIMIT sqlc.arg(max_events)
+) a
+UNION ALL
+SELECT b.id, b.quantity, b.idempotency_key, b.recorded_at, b.metadata, b.stored_base, b.stored_delay FROM (
+    SELECT u.id, u.quantity, u.idempotency_key, u.recorded_at, u.metadata, u.created_at AS stored_base, CAST(0 AS bigint) AS stored_delay FROM usage_unmoved u
+    WHERE u.tenant_id = $1 AND u.meter_id = $2
+        AND u.recorded_at >= sqlc.arg(since) AND u.recorded_at < sqlc.arg(until)
+    ORDER BY u.recorded_at, u.id
+    LIMIT sqlc.arg(max_events)
+) b
 ORDER BY recorded_at, id
 LIMIT sqlc.arg(max_events);
 
@@ -87,6 +103,17 @@ DELETE FROM usage_events WHERE usage_events.tenant_id = $1 AND (meter_id, record
     SELECT e.meter_id, e.recorded_at, e.id FROM usage_events e
     WHERE e.tenant_id = $1
     ORDER BY e.meter_id, e.recorded_at, e.id
+    LIMIT sqlc.arg(most)
+);
+
+-- name: LockStreamsOfTenant :many
+SELECT number FROM usage_streams WHERE tenant_id = $1 ORDER BY meter_id FOR UPDATE;
+
+-- name: DeleteRecordsOfStream :execrows
+DELETE FROM usage_records WHERE usage_records.tenant_id = $1 AND usage_records.stream = $2 AND (recorded_at, id) IN (
+    SELECT r.recorded_at, r.id FROM usage_records r
+    WHERE r.tenant_id = $1 AND r.stream = $2
+    ORDER BY r.recorded_at, r.id
     LIMIT sqlc.arg(most)
 );
 

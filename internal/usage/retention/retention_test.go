@@ -126,7 +126,7 @@ func TestArchiveLosesAndDoublesNothing(t *testing.T) {
 		for stop := 1; ; stop += 1 + stop/7 {
 			err := r.Prune(&failing{Context: t.Context(), left: stop})
 			left := map[uuid.UUID]bool{}
-			w.Each(t, `SELECT id FROM usage_events`, nil, func(scan func(...any) error) error {
+			w.Each(t, `SELECT id FROM usage_stored`, nil, func(scan func(...any) error) error {
 				var id uuid.UUID
 				err := scan(&id)
 				left[id] = true

@@ -58,13 +58,14 @@ func (s store) streamsAfter(ctx context.Context, after usage.StreamKey, tenantID
 // oldestEvents lists at most n events of a stream and a time, the oldest first.
 func (s store) oldestEvents(ctx context.Context, k usage.StreamKey, p usage.Period, n int32) ([]event, error) {
 	rows, err := s.q(ctx).OldestEvents(ctx, retentionsql.OldestEventsParams{
-		TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, Until: p.End, MaxEvents: n,
+		TenantID: k.TenantID, Owner: sqldb.ID(k.TenantID), MeterID: k.MeterID, Since: p.Start, Until: p.End, MaxEvents: n,
 	})
 	events := make([]event, len(rows))
 	for i, row := range rows {
 		events[i] = event{
-			stream: k, id: row.ID, quantity: money.Quantity(row.Quantity), idempotencyKey: row.IdempotencyKey,
-			recordedAt: row.RecordedAt, metadata: row.Metadata, storedAt: row.CreatedAt,
+			stream: k, id: uuid.UUID(row.ID), quantity: money.Quantity(row.Quantity), idempotencyKey: row.IdempotencyKey,
+			recordedAt: row.RecordedAt, metadata: row.Metadata,
+			storedAt: row.StoredBase.Add(time.Duration(row.StoredDelay) * time.Microsecond),
 		}
 	}
 	return events, sqldb.Wrap(err, "list oldest events")
@@ -111,18 +112,40 @@ func (s store) deleteEvents(ctx context.Context, events []event) (deleted []even
 	return deleted, nil
 }
 
+// deleteOfStream deletes events of one stream, which is locked.
 func (s store) deleteOfStream(ctx context.Context, k usage.StreamKey, events []event) (deleted []event, err error) {
+	row, err := s.stream(ctx, k)
+	if err != nil {
+		return nil, err
+	}
+	if row.Number != nil {
+		ids := func(e event) any { return sqldb.ID(e.id) }
+		deleted, err = s.deleteFrom(ctx, `usage_records WHERE tenant_id = $1 AND stream = $2`, []any{sqldb.ID(k.TenantID), *row.Number}, k, events, ids)
+		if err != nil || !row.Moving {
+			return deleted, err
+		}
+	}
+	ids := func(e event) any { return e.id }
+	others, err := s.deleteFrom(ctx, `usage_events WHERE tenant_id = $1 AND meter_id = $2`, []any{k.TenantID, k.MeterID}, k, events, ids)
+	return append(deleted, others...), err
+}
+
+// deleteFrom deletes events of a stream from a table. The condition, whose parameters are
+// args, chooses the stream.
+func (s store) deleteFrom(
+	ctx context.Context, tableWhere string, args []any, k usage.StreamKey, events []event, id func(e event) any,
+) (deleted []event, err error) {
 	byTime := func(a, b event) int { return a.recordedAt.Compare(b.recordedAt) }
-	args := []any{k.TenantID, k.MeterID, slices.MinFunc(events, byTime).recordedAt, slices.MaxFunc(events, byTime).recordedAt}
+	args = append(args, slices.MinFunc(events, byTime).recordedAt, slices.MaxFunc(events, byTime).recordedAt)
+	since, until := strconv.Itoa(len(args)-1), strconv.Itoa(len(args))
 	var list strings.Builder // VALUES in its place would be joined row by row on PostgreSQL
 	for i, e := range sqldb.Padded(events) {
-		args = append(args, e.id)
+		args = append(args, id(e))
 		list.WriteString(map[bool]string{true: "(", false: ", "}[i == 0] + "$" + strconv.Itoa(len(args)) + "::uuid")
 	}
 	list.WriteString(")")
-	rows, err := s.db.Conn(ctx).QueryContext(ctx, `DELETE FROM usage_events
-WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= $3 AND recorded_at <= $4 AND id IN `+
-		list.String()+` RETURNING recorded_at, id, quantity`, args...)
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `DELETE FROM `+tableWhere+
+		` AND recorded_at >= $`+since+` AND recorded_at <= $`+until+` AND id IN `+list.String()+` RETURNING recorded_at, id, quantity`, args...)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "delete events")
 	}

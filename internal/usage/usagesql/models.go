@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 type Meter struct {
@@ -38,15 +37,4 @@ type UsageAlert struct {
 	SentAt      *time.Time
 	Units       int64
 	Millionths  int64
-}
-
-type UsageEvent struct {
-	TenantID       uuid.UUID
-	ID             uuid.UUID
-	MeterID        uuid.UUID
-	Quantity       int64
-	IdempotencyKey *string
-	RecordedAt     time.Time
-	Metadata       sqldb.JSON
-	CreatedAt      time.Time
 }

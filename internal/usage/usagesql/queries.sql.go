@@ -116,47 +116,65 @@ func (q *Queries) MeterByCode(ctx context.Context, code string) (Meter, error) {
 }
 
 const newestEvents = `-- name: NewestEvents :many
-SELECT tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at FROM usage_events
-WHERE tenant_id = $1 AND meter_id = $2
-    AND recorded_at >= $3 AND recorded_at < $4
+SELECT a.id, a.quantity, a.recorded_at, a.metadata FROM (
+    SELECT r.id, r.quantity, r.recorded_at, r.metadata FROM usage_records r
+    WHERE r.tenant_id = $4
+        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
+        AND r.recorded_at >= $5 AND r.recorded_at < $6
+    ORDER BY r.recorded_at DESC, r.id DESC
+    LIMIT $3
+) a
+UNION ALL
+SELECT b.id, b.quantity, b.recorded_at, b.metadata FROM (
+    SELECT u.id, u.quantity, u.recorded_at, u.metadata FROM usage_unmoved u
+    WHERE u.tenant_id = $1 AND u.meter_id = $2
+        AND u.recorded_at >= $5 AND u.recorded_at < $6
+    ORDER BY u.recorded_at DESC, u.id DESC
+    LIMIT $3
+) b
 ORDER BY recorded_at DESC, id DESC
-LIMIT $5
+LIMIT $3
 `
 
 type NewestEventsParams struct {
 	TenantID    uuid.UUID
 	MeterID     uuid.UUID
+	MaxEvents   int32
+	Owner       sqldb.ID
 	PeriodStart time.Time
 	PeriodEnd   time.Time
-	MaxEvents   int32
+}
+
+type NewestEventsRow struct {
+	ID         sqldb.ID
+	Quantity   int64
+	RecordedAt time.Time
+	Metadata   sqldb.JSON
 }
 
 // Newest first. Ids are of version 7: of events recorded for the same time the
 // one that was stored last comes first.
-func (q *Queries) NewestEvents(ctx context.Context, arg NewestEventsParams) ([]UsageEvent, error) {
+func (q *Queries) NewestEvents(ctx context.Context, arg NewestEventsParams) ([]NewestEventsRow, error) {
 	rows, err := q.db.QueryContext(ctx, newestEvents,
 		arg.TenantID,
 		arg.MeterID,
+		arg.MaxEvents,
+		arg.Owner,
 		arg.PeriodStart,
 		arg.PeriodEnd,
-		arg.MaxEvents,
 	)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []UsageEvent{}
+	items := []NewestEventsRow{}
 	for rows.Next() {
-		var i UsageEvent
+		var i NewestEventsRow
 		if err := rows.Scan(
-			&i.TenantID,
 			&i.ID,
-			&i.MeterID,
 			&i.Quantity,
-			&i.IdempotencyKey,
 			&i.RecordedAt,
 			&i.Metadata,
-			&i.CreatedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -235,7 +253,7 @@ SELECT
     coalesce(sum(quantity / 1000000), 0)::bigint AS units,
     coalesce(sum(quantity % 1000000), 0)::bigint AS millionths,
     coalesce(max(quantity), 0)::bigint AS highest
-FROM usage_events
+FROM usage_stored
 WHERE tenant_id = $1 AND meter_id = $2
     AND recorded_at >= $3 AND recorded_at < $4
 `
@@ -275,13 +293,21 @@ func (q *Queries) Totals(ctx context.Context, arg TotalsParams) (TotalsRow, erro
 
 const totalsEver = `-- name: TotalsEver :one
 SELECT
-    (count(e.id) + coalesce(max(s.pruned_events), 0))::bigint AS events,
-    (coalesce(sum(e.quantity / 1000000), 0) + coalesce(max(s.pruned_units), 0))::bigint AS units,
-    (coalesce(sum(e.quantity % 1000000), 0) + coalesce(max(s.pruned_millionths), 0))::bigint AS millionths,
-    coalesce(max(e.quantity), 0)::bigint AS highest,
+    coalesce(max(e.events + coalesce(s.pruned_events, 0)), 0)::bigint AS events,
+    coalesce(max(e.units + coalesce(s.pruned_units, 0)), 0)::bigint AS units,
+    coalesce(max(e.millionths + coalesce(s.pruned_millionths, 0)), 0)::bigint AS millionths,
+    coalesce(max(e.highest), 0)::bigint AS highest,
     coalesce(max(s.pruned_highest), 0)::bigint AS pruned_highest
 FROM usage_streams s
-LEFT JOIN usage_events e ON e.tenant_id = s.tenant_id AND e.meter_id = s.meter_id
+CROSS JOIN (
+    SELECT
+        count(*) AS events,
+        coalesce(sum(quantity / 1000000), 0) AS units,
+        coalesce(sum(quantity % 1000000), 0) AS millionths,
+        coalesce(max(quantity), 0) AS highest
+    FROM usage_stored
+    WHERE usage_stored.tenant_id = $1 AND usage_stored.meter_id = $2
+) e
 WHERE s.tenant_id = $1 AND s.meter_id = $2
 `
 

@@ -169,7 +169,7 @@ func (w *World) Count(t TB, tenantID uuid.UUID) int {
 	t.Helper()
 	var n int
 	if err := w.DB.Conn(t.Context()).QueryRowContext(t.Context(),
-		`SELECT count(*) FROM usage_events WHERE tenant_id = $1`, tenantID).Scan(&n); err != nil {
+		`SELECT count(*) FROM usage_stored WHERE tenant_id = $1`, tenantID).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n

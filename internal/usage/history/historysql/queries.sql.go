@@ -29,24 +29,40 @@ func (q *Queries) DeleteHour(ctx context.Context, arg DeleteHourParams) error {
 }
 
 const eventsToSum = `-- name: EventsToSum :many
-SELECT id, quantity, recorded_at FROM usage_events
-WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= $3 AND recorded_at < $4
-    AND (recorded_at > $3 OR id > $5)
+SELECT a.id, a.quantity, a.recorded_at FROM (
+    SELECT r.id, r.quantity, r.recorded_at FROM usage_records r
+    WHERE r.tenant_id = $4
+        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
+        AND r.recorded_at >= $5 AND r.recorded_at < $6
+        AND (r.recorded_at > $5 OR r.id > $7)
+    ORDER BY r.recorded_at, r.id
+    LIMIT $3
+) a
+UNION ALL
+SELECT b.id, b.quantity, b.recorded_at FROM (
+    SELECT u.id, u.quantity, u.recorded_at FROM usage_unmoved u
+    WHERE u.tenant_id = $1 AND u.meter_id = $2
+        AND u.recorded_at >= $5 AND u.recorded_at < $6
+        AND (u.recorded_at > $5 OR u.id > $7)
+    ORDER BY u.recorded_at, u.id
+    LIMIT $3
+) b
 ORDER BY recorded_at, id
-LIMIT $6
+LIMIT $3
 `
 
 type EventsToSumParams struct {
 	TenantID uuid.UUID
 	MeterID  uuid.UUID
+	Most     int32
+	Owner    sqldb.ID
 	Since    time.Time
 	Until    time.Time
-	After    uuid.UUID
-	Most     int32
+	After    sqldb.ID
 }
 
 type EventsToSumRow struct {
-	ID         uuid.UUID
+	ID         sqldb.ID
 	Quantity   int64
 	RecordedAt time.Time
 }
@@ -55,10 +71,11 @@ func (q *Queries) EventsToSum(ctx context.Context, arg EventsToSumParams) ([]Eve
 	rows, err := q.db.QueryContext(ctx, eventsToSum,
 		arg.TenantID,
 		arg.MeterID,
+		arg.Most,
+		arg.Owner,
 		arg.Since,
 		arg.Until,
 		arg.After,
-		arg.Most,
 	)
 	if err != nil {
 		return nil, err
@@ -82,24 +99,40 @@ func (q *Queries) EventsToSum(ctx context.Context, arg EventsToSumParams) ([]Eve
 }
 
 const exportPage = `-- name: ExportPage :many
-SELECT id, quantity, recorded_at, idempotency_key, metadata FROM usage_events
-WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= $3 AND recorded_at < $4
-    AND (recorded_at > $3 OR id > $5)
+SELECT a.id, a.quantity, a.recorded_at, a.idempotency_key, a.metadata FROM (
+    SELECT r.id, r.quantity, r.recorded_at, r.idempotency_key, r.metadata FROM usage_records r
+    WHERE r.tenant_id = $4
+        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
+        AND r.recorded_at >= $5 AND r.recorded_at < $6
+        AND (r.recorded_at > $5 OR r.id > $7)
+    ORDER BY r.recorded_at, r.id
+    LIMIT $3
+) a
+UNION ALL
+SELECT b.id, b.quantity, b.recorded_at, b.idempotency_key, b.metadata FROM (
+    SELECT u.id, u.quantity, u.recorded_at, u.idempotency_key, u.metadata FROM usage_unmoved u
+    WHERE u.tenant_id = $1 AND u.meter_id = $2
+        AND u.recorded_at >= $5 AND u.recorded_at < $6
+        AND (u.recorded_at > $5 OR u.id > $7)
+    ORDER BY u.recorded_at, u.id
+    LIMIT $3
+) b
 ORDER BY recorded_at, id
-LIMIT $6
+LIMIT $3
 `
 
 type ExportPageParams struct {
 	TenantID uuid.UUID
 	MeterID  uuid.UUID
+	Most     int32
+	Owner    sqldb.ID
 	Since    time.Time
 	Until    time.Time
-	After    uuid.UUID
-	Most     int32
+	After    sqldb.ID
 }
 
 type ExportPageRow struct {
-	ID             uuid.UUID
+	ID             sqldb.ID
 	Quantity       int64
 	RecordedAt     time.Time
 	IdempotencyKey *string
@@ -111,10 +144,11 @@ func (q *Queries) ExportPage(ctx context.Context, arg ExportPageParams) ([]Expor
 	rows, err := q.db.QueryContext(ctx, exportPage,
 		arg.TenantID,
 		arg.MeterID,
+		arg.Most,
+		arg.Owner,
 		arg.Since,
 		arg.Until,
 		arg.After,
-		arg.Most,
 	)
 	if err != nil {
 		return nil, err
@@ -187,8 +221,22 @@ func (q *Queries) Hours(ctx context.Context, arg HoursParams) ([]UsageHour, erro
 }
 
 const lastEvent = `-- name: LastEvent :one
-SELECT quantity, recorded_at FROM usage_events
-WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= $3 AND recorded_at < $4
+SELECT a.id, a.quantity, a.recorded_at FROM (
+    SELECT r.id, r.quantity, r.recorded_at FROM usage_records r
+    WHERE r.tenant_id = $3
+        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
+        AND r.recorded_at >= $4 AND r.recorded_at < $5
+    ORDER BY r.recorded_at DESC, r.id DESC
+    LIMIT 1
+) a
+UNION ALL
+SELECT b.id, b.quantity, b.recorded_at FROM (
+    SELECT u.id, u.quantity, u.recorded_at FROM usage_unmoved u
+    WHERE u.tenant_id = $1 AND u.meter_id = $2
+        AND u.recorded_at >= $4 AND u.recorded_at < $5
+    ORDER BY u.recorded_at DESC, u.id DESC
+    LIMIT 1
+) b
 ORDER BY recorded_at DESC, id DESC
 LIMIT 1
 `
@@ -196,11 +244,13 @@ LIMIT 1
 type LastEventParams struct {
 	TenantID uuid.UUID
 	MeterID  uuid.UUID
+	Owner    sqldb.ID
 	Since    time.Time
 	Until    time.Time
 }
 
 type LastEventRow struct {
+	ID         sqldb.ID
 	Quantity   int64
 	RecordedAt time.Time
 }
@@ -209,11 +259,12 @@ func (q *Queries) LastEvent(ctx context.Context, arg LastEventParams) (LastEvent
 	row := q.db.QueryRowContext(ctx, lastEvent,
 		arg.TenantID,
 		arg.MeterID,
+		arg.Owner,
 		arg.Since,
 		arg.Until,
 	)
 	var i LastEventRow
-	err := row.Scan(&i.Quantity, &i.RecordedAt)
+	err := row.Scan(&i.ID, &i.Quantity, &i.RecordedAt)
 	return i, err
 }
 
@@ -268,15 +319,30 @@ func (q *Queries) MeterOfHistory(ctx context.Context, code string) (MeterOfHisto
 }
 
 const nextEvent = `-- name: NextEvent :one
-SELECT recorded_at FROM usage_events
-WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= $3 AND recorded_at < $4
-ORDER BY recorded_at, id
+SELECT a.recorded_at FROM (
+    SELECT r.recorded_at FROM usage_records r
+    WHERE r.tenant_id = $3
+        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
+        AND r.recorded_at >= $4 AND r.recorded_at < $5
+    ORDER BY r.recorded_at
+    LIMIT 1
+) a
+UNION ALL
+SELECT b.recorded_at FROM (
+    SELECT u.recorded_at FROM usage_unmoved u
+    WHERE u.tenant_id = $1 AND u.meter_id = $2
+        AND u.recorded_at >= $4 AND u.recorded_at < $5
+    ORDER BY u.recorded_at
+    LIMIT 1
+) b
+ORDER BY recorded_at
 LIMIT 1
 `
 
 type NextEventParams struct {
 	TenantID uuid.UUID
 	MeterID  uuid.UUID
+	Owner    sqldb.ID
 	Since    time.Time
 	Until    time.Time
 }
@@ -285,6 +351,7 @@ func (q *Queries) NextEvent(ctx context.Context, arg NextEventParams) (time.Time
 	row := q.db.QueryRowContext(ctx, nextEvent,
 		arg.TenantID,
 		arg.MeterID,
+		arg.Owner,
 		arg.Since,
 		arg.Until,
 	)
@@ -393,7 +460,7 @@ func (q *Queries) StreamState(ctx context.Context, arg StreamStateParams) (Strea
 const tally = `-- name: Tally :one
 SELECT count(*)::bigint AS events, COALESCE(sum(quantity / 1000000), 0)::bigint AS units,
     COALESCE(sum(quantity % 1000000), 0)::bigint AS millionths, COALESCE(max(quantity), 0)::bigint AS highest
-FROM usage_events
+FROM usage_stored
 WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= $3 AND recorded_at < $4
 `
 
@@ -432,11 +499,15 @@ const unsummedStreams = `-- name: UnsummedStreams :many
 SELECT s.tenant_id, s.meter_id FROM usage_streams s
 WHERE (s.tenant_id > $1 OR s.tenant_id = $1 AND s.meter_id > $2)
     AND (s.summed_before IS NULL OR s.summed_before < $3)
-    AND EXISTS (
+    AND (EXISTS (
+        SELECT 1 FROM usage_records r
+        WHERE r.stream = s.number
+            AND r.recorded_at >= COALESCE(s.summed_before, $4) AND r.recorded_at < $3
+    ) OR EXISTS (
         SELECT 1 FROM usage_events e
         WHERE e.tenant_id = s.tenant_id AND e.meter_id = s.meter_id
             AND e.recorded_at >= COALESCE(s.summed_before, $4) AND e.recorded_at < $3
-    )
+    ))
 ORDER BY s.tenant_id, s.meter_id
 LIMIT $5
 `

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 type UsageArchive struct {
@@ -28,17 +27,6 @@ type UsageCounter struct {
 	UpdatedAt      time.Time
 	Units          int64
 	Millionths     int64
-}
-
-type UsageEvent struct {
-	TenantID       uuid.UUID
-	ID             uuid.UUID
-	MeterID        uuid.UUID
-	Quantity       int64
-	IdempotencyKey *string
-	RecordedAt     time.Time
-	Metadata       sqldb.JSON
-	CreatedAt      time.Time
 }
 
 type UsageRecount struct {
@@ -63,4 +51,6 @@ type UsageStream struct {
 	PrunedLast       *int64
 	PrunedLastAt     *time.Time
 	SummedBefore     *time.Time
+	Number           *int64
+	Moving           bool
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 const countStreams = `-- name: CountStreams :one
@@ -200,6 +201,29 @@ func (q *Queries) DeleteQuotaRefusalsOfTenant(ctx context.Context, tenantID uuid
 	return err
 }
 
+const deleteRecordsOfStream = `-- name: DeleteRecordsOfStream :execrows
+DELETE FROM usage_records WHERE usage_records.tenant_id = $1 AND usage_records.stream = $2 AND (recorded_at, id) IN (
+    SELECT r.recorded_at, r.id FROM usage_records r
+    WHERE r.tenant_id = $1 AND r.stream = $2
+    ORDER BY r.recorded_at, r.id
+    LIMIT $3
+)
+`
+
+type DeleteRecordsOfStreamParams struct {
+	TenantID sqldb.ID
+	Stream   int64
+	Most     int32
+}
+
+func (q *Queries) DeleteRecordsOfStream(ctx context.Context, arg DeleteRecordsOfStreamParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteRecordsOfStream, arg.TenantID, arg.Stream, arg.Most)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const deleteRefusalsOfTenant = `-- name: DeleteRefusalsOfTenant :exec
 DELETE FROM usage_refusals WHERE tenant_id = $1
 `
@@ -264,6 +288,33 @@ func (q *Queries) LastArchivePart(ctx context.Context, day string) (int32, error
 	var column_1 int32
 	err := row.Scan(&column_1)
 	return column_1, err
+}
+
+const lockStreamsOfTenant = `-- name: LockStreamsOfTenant :many
+SELECT number FROM usage_streams WHERE tenant_id = $1 ORDER BY meter_id FOR UPDATE
+`
+
+func (q *Queries) LockStreamsOfTenant(ctx context.Context, tenantID uuid.UUID) ([]*int64, error) {
+	rows, err := q.db.QueryContext(ctx, lockStreamsOfTenant, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*int64{}
+	for rows.Next() {
+		var number *int64
+		if err := rows.Scan(&number); err != nil {
+			return nil, err
+		}
+		items = append(items, number)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const markPruned = `-- name: MarkPruned :exec
@@ -333,45 +384,69 @@ func (q *Queries) MeterCodes(ctx context.Context) ([]MeterCodesRow, error) {
 }
 
 const oldestEvents = `-- name: OldestEvents :many
-SELECT tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at FROM usage_events
-WHERE tenant_id = $1 AND meter_id = $2
-    AND recorded_at >= $3 AND recorded_at < $4
+SELECT a.id, a.quantity, a.idempotency_key, a.recorded_at, a.metadata, a.stored_base, a.stored_delay FROM (
+    SELECT r.id, r.quantity, r.idempotency_key, r.recorded_at, r.metadata, r.recorded_at AS stored_base, r.delay AS stored_delay FROM usage_records r
+    WHERE r.tenant_id = $4
+        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
+        AND r.recorded_at >= $5 AND r.recorded_at < $6
+    ORDER BY r.recorded_at, r.id
+    LIMIT $3
+) a
+UNION ALL
+SELECT b.id, b.quantity, b.idempotency_key, b.recorded_at, b.metadata, b.stored_base, b.stored_delay FROM (
+    SELECT u.id, u.quantity, u.idempotency_key, u.recorded_at, u.metadata, u.created_at AS stored_base, CAST(0 AS bigint) AS stored_delay FROM usage_unmoved u
+    WHERE u.tenant_id = $1 AND u.meter_id = $2
+        AND u.recorded_at >= $5 AND u.recorded_at < $6
+    ORDER BY u.recorded_at, u.id
+    LIMIT $3
+) b
 ORDER BY recorded_at, id
-LIMIT $5
+LIMIT $3
 `
 
 type OldestEventsParams struct {
 	TenantID  uuid.UUID
 	MeterID   uuid.UUID
+	MaxEvents int32
+	Owner     sqldb.ID
 	Since     time.Time
 	Until     time.Time
-	MaxEvents int32
 }
 
-func (q *Queries) OldestEvents(ctx context.Context, arg OldestEventsParams) ([]UsageEvent, error) {
+type OldestEventsRow struct {
+	ID             sqldb.ID
+	Quantity       int64
+	IdempotencyKey *string
+	RecordedAt     time.Time
+	Metadata       sqldb.JSON
+	StoredBase     time.Time
+	StoredDelay    int64
+}
+
+func (q *Queries) OldestEvents(ctx context.Context, arg OldestEventsParams) ([]OldestEventsRow, error) {
 	rows, err := q.db.QueryContext(ctx, oldestEvents,
 		arg.TenantID,
 		arg.MeterID,
+		arg.MaxEvents,
+		arg.Owner,
 		arg.Since,
 		arg.Until,
-		arg.MaxEvents,
 	)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
-	items := []UsageEvent{}
+	items := []OldestEventsRow{}
 	for rows.Next() {
-		var i UsageEvent
+		var i OldestEventsRow
 		if err := rows.Scan(
-			&i.TenantID,
 			&i.ID,
-			&i.MeterID,
 			&i.Quantity,
 			&i.IdempotencyKey,
 			&i.RecordedAt,
 			&i.Metadata,
-			&i.CreatedAt,
+			&i.StoredBase,
+			&i.StoredDelay,
 		); err != nil {
 			return nil, err
 		}
@@ -459,7 +534,7 @@ func (q *Queries) SetArchiveState(ctx context.Context, arg SetArchiveStateParams
 }
 
 const stream = `-- name: Stream :one
-SELECT tenant_id, meter_id, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, summed_before FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
+SELECT tenant_id, meter_id, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, summed_before, number, moving FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
 `
 
 type StreamParams struct {
@@ -481,12 +556,14 @@ func (q *Queries) Stream(ctx context.Context, arg StreamParams) (UsageStream, er
 		&i.PrunedLast,
 		&i.PrunedLastAt,
 		&i.SummedBefore,
+		&i.Number,
+		&i.Moving,
 	)
 	return i, err
 }
 
 const streamsFrom = `-- name: StreamsFrom :many
-SELECT tenant_id, meter_id, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, summed_before FROM usage_streams
+SELECT tenant_id, meter_id, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, summed_before, number, moving FROM usage_streams
 WHERE (tenant_id > $1 OR tenant_id = $1 AND meter_id > $2)
     AND (tenant_id = $3::uuid OR $3::uuid IS NULL)
 ORDER BY tenant_id, meter_id
@@ -525,6 +602,8 @@ func (q *Queries) StreamsFrom(ctx context.Context, arg StreamsFromParams) ([]Usa
 			&i.PrunedLast,
 			&i.PrunedLastAt,
 			&i.SummedBefore,
+			&i.Number,
+			&i.Moving,
 		); err != nil {
 			return nil, err
 		}
@@ -542,11 +621,14 @@ func (q *Queries) StreamsFrom(ctx context.Context, arg StreamsFromParams) ([]Usa
 const streamsWithEvents = `-- name: StreamsWithEvents :many
 SELECT s.tenant_id, s.meter_id FROM usage_streams s
 WHERE (s.tenant_id > $1 OR s.tenant_id = $1 AND s.meter_id >= $2)
-    AND EXISTS (
+    AND (EXISTS (
+        SELECT 1 FROM usage_records r
+        WHERE r.stream = s.number AND r.recorded_at >= $3 AND r.recorded_at < $4
+    ) OR EXISTS (
         SELECT 1 FROM usage_events e
         WHERE e.tenant_id = s.tenant_id AND e.meter_id = s.meter_id
             AND e.recorded_at >= $3 AND e.recorded_at < $4
-    )
+    ))
 ORDER BY s.tenant_id, s.meter_id
 LIMIT $5
 `
