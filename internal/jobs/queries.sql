@@ -21,6 +21,13 @@ ON CONFLICT (id) DO NOTHING;
 -- name: BringForward :exec
 UPDATE jobs SET due_at = sqlc.arg(latest) WHERE id = sqlc.arg(id) AND due_at > sqlc.arg(latest);
 
+-- Jobs that were due when they were made, or that wait to be tried again, and would wait for
+-- longer than either can take: whoever said so had a clock that has been set back since.
+-- name: Hasten :exec
+UPDATE jobs SET due_at = sqlc.arg(now)
+WHERE lease_id IS NULL AND dead_at IS NULL AND NOT periodic AND due_at > sqlc.arg(now)
+    AND (attempt = 0 AND due_at <= created_at OR attempt > 0 AND due_at > sqlc.arg(latest)::timestamptz);
+
 -- name: Complete :execrows
 DELETE FROM jobs WHERE id = $1 AND lease_id = $2;
 

@@ -90,9 +90,13 @@ func (l *Lane) run(ctx, work context.Context, running *sync.WaitGroup) {
 	}
 }
 
-// schedule writes the rows of the periodic functions.
+// schedule writes the rows of the periodic functions, and sees to jobs that wait for a time
+// which the clock had before it was set back.
 func (q *Queue) schedule(ctx context.Context) error {
 	now := q.clock.Now()
+	if err := q.store.hasten(ctx, now, now.Add(2*maxPause)); err != nil {
+		return err
+	}
 	for _, kind := range slices.Sorted(maps.Keys(q.periods)) {
 		// A row may be due too late, because its interval was longer before, or
 		// because the clock was moved forward before a restart.

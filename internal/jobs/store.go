@@ -67,6 +67,12 @@ func (s store) insertPeriodic(ctx context.Context, kind string, now, latest time
 	})
 }
 
+// hasten makes the jobs due at now that wait only because the clock was set back: those that
+// were due at once, and those that are to be tried again, which is never later than latest.
+func (s store) hasten(ctx context.Context, now, latest time.Time) error {
+	return sqldb.Wrap(s.q(ctx).Hasten(ctx, jobssql.HastenParams{Now: now, Latest: latest}), "hasten jobs")
+}
+
 // claimed is a job that this worker holds the lease of.
 type claimed struct {
 	Job

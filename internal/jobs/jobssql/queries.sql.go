@@ -290,6 +290,24 @@ func (q *Queries) DueByKind(ctx context.Context, arg DueByKindParams) ([]DueByKi
 	return items, nil
 }
 
+const hasten = `-- name: Hasten :exec
+UPDATE jobs SET due_at = $1
+WHERE lease_id IS NULL AND dead_at IS NULL AND NOT periodic AND due_at > $1
+    AND (attempt = 0 AND due_at <= created_at OR attempt > 0 AND due_at > $2::timestamptz)
+`
+
+type HastenParams struct {
+	Now    time.Time
+	Latest time.Time
+}
+
+// Jobs that were due when they were made, or that wait to be tried again, and would wait for
+// longer than either can take: whoever said so had a clock that has been set back since.
+func (q *Queries) Hasten(ctx context.Context, arg HastenParams) error {
+	_, err := q.db.ExecContext(ctx, hasten, arg.Now, arg.Latest)
+	return err
+}
+
 const insert = `-- name: Insert :exec
 INSERT INTO jobs (id, kind, payload, due_at, created_at, origin) VALUES ($1, $2, $3, $4, $5, $6)
 `
