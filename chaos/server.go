@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/netip"
 	"os"
@@ -192,12 +193,19 @@ func databaseURL(servers ...*server) string {
 	return "postgres://" + superuser + "@" + strings.Join(hosts, ",") + "/" + superuser + "?sslmode=disable&target_session_attrs=read-write"
 }
 
-// freeAddress returns an address that nobody listens on.
+// freeAddress returns an address that nobody listens on. Its port is none of those that the
+// system gives to connections: one of them could take it until somebody listens.
 func freeAddress() (netip.AddrPort, error) {
-	l, err := new(net.ListenConfig).Listen(context.Background(), "tcp4", "127.0.0.1:0")
-	if err != nil {
-		return netip.AddrPort{}, err
+	const first, end = 20_000, 32_000
+	for {
+		address := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(first+rand.IntN(end-first)))
+		l, err := new(net.ListenConfig).Listen(context.Background(), "tcp4", address.String())
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			return netip.AddrPort{}, err
+		}
+		return address, l.Close()
 	}
-	address, err := netip.ParseAddrPort(l.Addr().String())
-	return address, errors.Join(err, l.Close())
 }

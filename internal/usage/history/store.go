@@ -169,7 +169,8 @@ func (s store) deleteHour(ctx context.Context, k usage.StreamKey, hour int64) er
 const shift = 24 * 1_000_000
 
 // grouped reads hours from one (inclusive) to another (exclusive), those of each group of
-// so many hours together: Hour is the first hour of the group.
+// so many hours together: Hour is the first hour of the group. With CROSS JOIN SQLite looks each
+// group's last hour up; it would look all groups through for each hour where most tenants have one.
 func (s store) grouped(ctx context.Context, k usage.StreamKey, from, to, size int64) ([]usage.Hour, error) {
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT g.part, g.events, g.units, g.millionths, g.highest, h.last, h.last_at
 FROM (
@@ -179,7 +180,8 @@ FROM (
     WHERE u.tenant_id = $1 AND u.meter_id = $2 AND u.hour >= $3::bigint AND u.hour < $4::bigint
     GROUP BY (u.hour + $5::bigint) / $6::bigint
 ) g
-JOIN usage_hours h ON h.tenant_id = $1 AND h.meter_id = $2 AND h.hour = g.latest
+CROSS JOIN usage_hours h
+WHERE h.tenant_id = $1 AND h.meter_id = $2 AND h.hour = g.latest
 ORDER BY g.part`, k.TenantID, k.MeterID, from, to, int64(shift), size)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "read hours")

@@ -197,7 +197,7 @@ func TestMoveUnderLoad(t *testing.T) {
 		m := mover.New(db)
 		m.AtOnce(20)
 		deaths := 0
-		for life := time.Millisecond; ; life += life / 8 { // it is killed when that is over, wherever it is
+		for life := 100 * time.Microsecond; ; life += life / 8 { // it is killed when that is over, wherever it is
 			ctx, cancel := context.WithTimeout(t.Context(), life)
 			err := m.Run(ctx)
 			cancel()
