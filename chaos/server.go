@@ -198,7 +198,7 @@ func databaseURL(servers ...*server) string {
 func freeAddress() (netip.AddrPort, error) {
 	const first, end = 20_000, 32_000
 	for {
-		address := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(first+rand.IntN(end-first)))
+		address := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), uint16(first+rand.IntN(end-first))) //nolint:gosec // A port is no secret.
 		l, err := new(net.ListenConfig).Listen(context.Background(), "tcp4", address.String())
 		if errors.Is(err, syscall.EADDRINUSE) {
 			continue
