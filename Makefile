@@ -9,9 +9,9 @@ DEADCODE      := golang.org/x/tools/cmd/deadcode@v0.52.0
 MODULES       := client tenantrytest examples/go
 
 # What only tests call, on purpose: packages of test helpers, the clock that tests
-# set, the statements whose plans they look at, the plural forms that a language has, and
+# set, more instances on one sandbox, the statements whose plans they look at, the plural forms that a language has, and
 # methods that JSON decoding finds by reflection.
-ONLY_TESTS    := test/[a-z_]+\.go|clock\.go.* (NewFixed|Fixed\.)|DB\.Statements$$|: Categories$$|: (Each|Opt)\.UnmarshalJSON$$
+ONLY_TESTS    := beside\.go.* Beside$$$$|test/[a-z_]+\.go|clock\.go.* (NewFixed|Fixed\.)|DB\.Statements$$|: Categories$$|: (Each|Opt)\.UnmarshalJSON$$
 
 SHELL         := /bin/bash
 # Races are looked for in all Go code but two parts, which took half of the time. SQLite is C
@@ -66,13 +66,14 @@ chaos: ## Break what the service stands on while it works, and count what is los
 prove: ## Run all tests in their long form, which repeats more
 	TENANTRY_TEST_LONG=1 go test -timeout 90m ./...
 
-THREE := $(addsuffix /blackbox,$(addprefix ./internal/,account apikey audit catalog importer invoice subscription subscription/operation team tenant usage usage/history usage/meters webhook))
-# Tests of what one instance does: another one shows a change of the catalog within a minute, and each
-# delivers so many webhooks at once.
-OF_ONE := ^(TestPublicCatalogFollows|TestAdminCurrencies|TestHangingEndpointsDelayNobody)$$
+THREE := $(addsuffix /blackbox,$(addprefix ./internal/,account apikey audit catalog importer invoice subscription subscription/operation team tenant usage usage/history usage/meters webhook)) \
+	$(addprefix ./internal/,account/self impersonation invoice/payments onboarding prune stats subscription/entitlement subscription/trial timeline)
+# Tests of what one instance does: another one shows a change of the catalog within a minute, each
+# delivers so many webhooks at once, and each finds out by itself that the provider is away.
+OF_ONE := ^(TestPublicCatalogFollows|TestAdminCurrencies|TestPSPImport|TestHangingEndpointsDelayNobody|TestHealth)$$
 
 .PHONY: three
-three: ## Run the black-box tests on PostgreSQL against three instances with Redis behind a proxy (needs redis-server)
+three: ## Run the black-box tests on PostgreSQL against three processes with Redis behind a proxy (needs redis-server)
 	TENANTRY_TEST_THREE=1 go run ./internal/sqldb/dbtest/shared go test -run /postgres -skip '$(OF_ONE)' -count=1 $(ARGS) $(THREE)
 
 .PHONY: tidy

@@ -16,7 +16,7 @@ import (
 )
 
 // everyday are the scenarios that run with all other tests.
-var everyday = regexp.MustCompile(`^(sqlite (killed|disk full)|postgres (three instances, one killed at a time|fail-over, primary silent))$`)
+var everyday = regexp.MustCompile(`^(sqlite (killed|disk full)|postgres (three instances with redis, one killed at a time|fail-over, primary silent))$`)
 
 // The service keeps what it promises while what it stands on fails. With the other tests only
 // some scenarios run, shortly, and with more time for answers, since the machine is busy; the

@@ -43,7 +43,7 @@ var both = []string{sqlite, postgres}
 func scenarios() []scenario {
 	return []scenario{
 		{name: "killed", databases: both, faults: kills},
-		{name: "three instances, one killed at a time", databases: []string{postgres}, instances: 3, faults: kills},
+		{name: "three instances with redis, one killed at a time", databases: []string{postgres}, instances: 3, redis: true, faults: kills},
 		{name: "database restarted", databases: []string{postgres}, faults: restarts("fast")},
 		{name: "database crashed", databases: []string{postgres}, faults: restarts("immediate")},
 		{name: "database frozen", databases: []string{postgres}, faults: freezes},

@@ -3,41 +3,53 @@ package app
 import (
 	"context"
 	"errors"
+	"io"
 	"log/slog"
 	"net"
+	"path/filepath"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/sandbox"
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
-// besides returns what runs further instances of the service on the same database and sandbox,
-// one on each listener, as if they were processes of their own: they share nothing else.
-func (svc *service) besides(world *clock.Adjustable, s settings.Settings, log *slog.Logger) []func(context.Context) error {
-	var run []func(context.Context) error
-	for _, listener := range s.Beside {
-		run = append(run, func(ctx context.Context) error { return svc.beside(ctx, world, s, listener, log) })
+// Beside runs a further instance of the service that [Dev] runs in another process, on its
+// database and with its sandbox, until ctx ends. own is the URL at which the two reach the first.
+// started is called when the instance answers, with its address and its clock: the clock begins
+// at the sandbox's time, and it is the caller who moves it when the sandbox's moves. Tests use it
+// to run several instances that share one sandbox; no command does.
+func Beside(ctx context.Context, s settings.Settings, own string, logTo io.Writer, started func(net.Addr, *clock.Adjustable) error) (err error) {
+	log := slog.New(calm{commands.NewLog(logTo, s).Handler()})
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
+	if err != nil {
+		return err
 	}
-	return run
-}
-
-func (svc *service) beside(ctx context.Context, world *clock.Adjustable, s settings.Settings, listener net.Listener, log *slog.Logger) (err error) {
-	s.MetricsAddr, s.ProfilesAddr = "", ""
+	s = s.Listening(listener.Addr())
+	world, err := sandbox.Open(ctx, filepath.Join(s.Data, settings.SandboxFile))
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer func() { err = errors.Join(err, world.Close()) }()
 	db, err := openFor(ctx, s, sandboxed)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
 	defer commands.Closing(db, &err)
-	other, err := newService(s, db, svc.outside, log)
+	out, err := sandboxOutside(ctx, world, s, own)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	background, err := other.background(ctx)
+	svc, err := newService(s, db, out, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	world.OnAdvance(func(time.Time) { other.jobs.Wake(); other.hooks.Wake() })
-	p := &process{svc: other, health: &health{db: db}, listener: listener, background: background}
-	return p.run(ctx, func(context.Context) error { return nil })
+	background, err := svc.background(ctx)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	world.Clock().OnAdvance(func(time.Time) { svc.jobs.Wake(); svc.hooks.Wake() })
+	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: background}
+	return p.run(ctx, func(context.Context) error { return started(listener.Addr(), world.Clock()) })
 }

@@ -58,7 +58,7 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: append(append(background, provider.Run), svc.besides(world.Clock(), s, log)...)}
+	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: append(background, provider.Run)}
 	return p.run(ctx, func(ctx context.Context) error {
 		if err := svc.seedDemo(ctx, own); err != nil {
 			return fmt.Errorf("demo data: %w", err)
@@ -73,38 +73,32 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 func newSandboxed(
 	ctx context.Context, s settings.Settings, db *sqldb.DB, world *sandbox.World, own string, log *slog.Logger,
 ) (*service, *stripe.Server, error) {
-	var signing settings.Secret // only tests set it
-	if len(s.StripeWebhookSecrets) > 0 {
-		signing = s.StripeWebhookSecrets[0]
-	}
-	key, secret, err := sandboxSecrets(ctx, world, s.StripeSecretKey, signing)
+	out, err := sandboxOutside(ctx, world, s, own)
 	if err != nil {
 		return nil, nil, err
 	}
-	identities, login, err := sandboxLogin(ctx, world, s, own)
+	key, secret := out.pspKey, out.webhookSecrets[0]
+	login, err := sandboxLogin(ctx, world, s, own)
+	if err != nil {
+		return nil, nil, err
+	}
+	identities, err := idp.New(ctx, login)
 	if err != nil {
 		return nil, nil, err
 	}
 	provider, err := stripe.New(stripe.Config{
 		DB: world.DB(), Clock: world.Clock(), PublicURL: s.PublicURL.String(), SecretKey: key.Reveal(),
-		WebhookSecret: secret.Reveal(), WebhookURL: own + "/api/v1/webhooks/stripe", Brand: sandboxBrand(s), Log: log,
+		WebhookSecret: secret, WebhookURL: own + "/api/v1/webhooks/stripe", Brand: sandboxBrand(s), Log: log,
 	})
 	if err != nil {
 		return nil, nil, err
 	}
-	svc, err := newService(s, db, outside{
-		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe", pspFileHosts: []string{s.PublicURL.Host},
-		pspDashboard:   s.PublicURL.String() + "/sandbox/dashboard",
-		webhookSecrets: []string{secret.Reveal()}, sender: world.Mailbox(), logins: append(oauthProviders(s.Logins), login),
-		sandboxed: true,
-		reachable: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
-		unlogged:  []string{"/sandbox", "/api/v1/webhooks/stripe"},
-	}, log)
+	svc, err := newService(s, db, out, log)
 	if err != nil {
 		return nil, nil, err
 	}
 	world.Show(sandbox.Access{
-		API: s.PublicURL.String() + "/sandbox/stripe", Key: key.Reveal(), Secret: secret.Reveal(), Brand: sandboxBrand(s),
+		API: s.PublicURL.String() + "/sandbox/stripe", Key: key.Reveal(), Secret: secret, Brand: sandboxBrand(s),
 		Coming: provider.Coming, LastEvents: provider.LastEvents,
 		Elements: parts.Included,
 	})
@@ -141,22 +135,42 @@ func sandboxBrand(s settings.Settings) look.Brand {
 	}
 }
 
-// sandboxLogin returns the sandbox's identity provider and the service's client
-// for it. The service reaches it at own, browsers at the public URL.
-func sandboxLogin(ctx context.Context, world *sandbox.World, s settings.Settings, own string) (*idp.Provider, oauth.Provider, error) {
-	const client = "tenantry"
-	secret := rand.Text()
-	identities, err := idp.New(ctx, idp.Config{
-		DB: world.DB(), Clock: world.Clock(), PublicURL: s.PublicURL.String(), BackURL: own,
-		ClientID: client, ClientSecret: secret, Brand: sandboxBrand(s),
-		RedirectURIs: oauth.Callbacks(s.PublicURL.String(), settings.SandboxProvider),
-	})
-	if err != nil {
-		return nil, oauth.Provider{}, err
+// sandboxOutside is the world beyond a service that has the sandbox in its place. own is where
+// the sandbox is reached by the service.
+func sandboxOutside(ctx context.Context, world *sandbox.World, s settings.Settings, own string) (outside, error) {
+	var signing settings.Secret // only tests set it
+	if len(s.StripeWebhookSecrets) > 0 {
+		signing = s.StripeWebhookSecrets[0]
 	}
-	login := oauth.OIDCProvider(settings.SandboxProvider, identities.Issuer(), client, secret)
+	key, secret, err := sandboxSecrets(ctx, world, s.StripeSecretKey, signing)
+	if err != nil {
+		return outside{}, err
+	}
+	idConfig, err := sandboxLogin(ctx, world, s, own)
+	if err != nil {
+		return outside{}, err
+	}
+	login := oauth.OIDCProvider(settings.SandboxProvider, idConfig.PublicURL+idp.Path, idConfig.ClientID, idConfig.ClientSecret)
 	login.DiscoveryURL = own + idp.Path
-	return identities, login, nil
+	return outside{
+		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe", pspFileHosts: []string{s.PublicURL.Host},
+		pspDashboard:   s.PublicURL.String() + "/sandbox/dashboard",
+		webhookSecrets: []string{secret.Reveal()}, sender: world.Mailbox(), logins: append(oauthProviders(s.Logins), login),
+		sandboxed: true,
+		reachable: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
+		unlogged:  []string{"/sandbox", "/api/v1/webhooks/stripe"},
+	}, nil
+}
+
+// sandboxLogin is the sandbox's identity provider, with the service as its client. The service
+// reaches it at own, browsers at the public URL.
+func sandboxLogin(ctx context.Context, world *sandbox.World, s settings.Settings, own string) (idp.Config, error) {
+	secret, err := world.Secret(ctx, "login_client_secret", rand.Text())
+	return idp.Config{
+		DB: world.DB(), Clock: world.Clock(), PublicURL: s.PublicURL.String(), BackURL: own,
+		ClientID: "tenantry", ClientSecret: secret, Brand: sandboxBrand(s),
+		RedirectURIs: oauth.Callbacks(s.PublicURL.String(), settings.SandboxProvider),
+	}, err
 }
 
 // loopback returns the address at which the process reaches itself.

@@ -87,10 +87,6 @@ type Settings struct {
 	// tests, which watch and break the service's requests to it; no flag sets it.
 	AroundProvider func(http.Handler) http.Handler `json:"-"`
 
-	// Beside are where further instances of the service listen, with the same database and
-	// sandbox as the first. They are for tests; no flag sets them.
-	Beside []net.Listener `json:"-"`
-
 	// Traces says that traces are sent by OpenTelemetry, which reads from the environment where
 	// to and how.
 	Traces bool

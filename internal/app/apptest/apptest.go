@@ -49,14 +49,18 @@ package apptest
 
 import (
 	"context"
+	"errors"
 	"hash/fnv"
 	"io"
 	"log/slog"
+	"math/rand/v2"
 	"net"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -151,11 +155,17 @@ var cheapHash = account.HashCost{MemoryKiB: 64, Passes: 1}
 // its log must not have anything secret that the test's traffic carried.
 func StartWith(t testing.TB, config settings.Settings) *Server {
 	t.Helper()
+	return start(t, config, three(config))
+}
+
+// start is StartWith with one instance or with three.
+func start(t testing.TB, config settings.Settings, three bool) *Server {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	read, write := io.Pipe()
 	s := newServer(t, config.DatabaseURL.Reveal(), config.Data)
-	if three(config) {
-		putInFront(t, &config)
+	if three {
+		s.front = putInFront(s, &config)
 	}
 	done := make(chan error, 1)
 	go func() {
@@ -169,7 +179,13 @@ func StartWith(t testing.TB, config settings.Settings) *Server {
 		t.Fatalf("the service did not start: %v\n%s", <-done, s.log)
 	}
 	s.URL = regexp.MustCompile(`http://[^/\s]+`).FindString(string(banner[:n]))
-	s.stop = sync.OnceValue(func() error { cancel(); return <-done })
+	s.stop = sync.OnceValue(func() (err error) {
+		if three {
+			err = s.front.stop()
+		}
+		cancel()
+		return errors.Join(err, <-done)
+	})
 	t.Cleanup(func() {
 		if err := s.Stop(); err != nil {
 			t.Errorf("the service stopped with %v", err)
@@ -179,6 +195,11 @@ func StartWith(t testing.TB, config settings.Settings) *Server {
 			t.Logf("what the service logged:\n%s", s.log.notable())
 		}
 	})
+	if three {
+		if err := s.front.join(config); err != nil {
+			t.Fatalf("a further instance did not start: %v\n%s", err, s.log.notable())
+		}
+	}
 	return s
 }
 
@@ -202,13 +223,20 @@ func PlatformManaged(s *settings.Settings) {
 	s.Invoices.Seller.Name = "Analytical Sellers"
 }
 
-// FreeAddress returns an address of this machine that nobody listens on.
+// FreeAddress returns an address of this machine that nobody listens on. Its port is none of those
+// that the system gives to connections: one of them could take it until somebody listens.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	const first, end = 20_000, 32_000
+	for {
+		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:"+strconv.Itoa(first+rand.IntN(end-first)))
+		if errors.Is(err, syscall.EADDRINUSE) {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		return l.Addr().String()
 	}
-	defer l.Close()
-	return l.Addr().String()
 }

@@ -9,6 +9,9 @@ import (
 	"testing"
 )
 
+// garbage is how much of it may be beside what is in use, in percent.
+const garbage = 400
+
 // Main runs the tests of a package, which calls it in its TestMain. Half of the time
 // a test waits: for a database, a job, a notification. Therefore twice as many run at
 // once as there are processors, unless the command says otherwise by -parallel. Garbage may
@@ -18,8 +21,11 @@ func Main(m *testing.M) int {
 	if hosting := os.Getenv(childVariable); hosting != "" {
 		return serveAsChild(hosting)
 	}
+	if os.Getenv(besideVariable) != "" {
+		return serveBeside(os.Stdin, os.Stdout)
+	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(400)
+		debug.SetGCPercent(garbage)
 	}
 	flag.Parse()
 	chosen := false

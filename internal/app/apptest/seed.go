@@ -72,7 +72,7 @@ func makeSeed(t testing.TB, key seedKey) *seed {
 	}
 	database := dbtest.URL(process, key.dialect)
 	config.DatabaseURL, config.Data = settings.Secret(database), dbtest.TempDir(data)
-	s := StartWith(running, config)
+	s := start(running, config, false)
 	s.AwaitNotifications()
 	running.end()
 	sandbox, err := os.ReadFile(filepath.Join(config.Data, settings.SandboxFile))

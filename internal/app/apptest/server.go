@@ -27,6 +27,7 @@ type Server struct {
 	db, sandbox func() *sqldb.DB
 	secrets     secrets
 	record      func(Exchange) // nil records nothing
+	front       *balancer      // nil for a single instance
 }
 
 // Stop ends the service and returns what it ended with. Later calls return the

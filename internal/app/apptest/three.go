@@ -15,13 +15,15 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
 // threeVariable asks for three instances of every service on PostgreSQL, with Redis, behind a
-// proxy that gives them requests in turn: `make three`. They are in one process, because they
-// share the sandbox's clock, and have their own connections, jobs, memory and counters.
+// proxy that gives them requests in turn: `make three`. Each is a process of its own. The first is
+// the test's, which has the sandbox; the others are told when its clock is moved.
 const threeVariable = "TENANTRY_TEST_THREE"
 
 // three says of a service that is about to start whether it is to have three instances.
@@ -31,38 +33,41 @@ func three(s settings.Settings) bool {
 
 // balancer is a proxy in front of the instances of a service.
 type balancer struct {
-	instances []string // their addresses; the first has the sandbox
-	next      atomic.Uint32
+	server *Server
+	first  string // the address of the instance that has the sandbox
+	next   atomic.Uint32
+
+	mu     sync.RWMutex
+	others []*instance // none before they are ready
 }
 
-// putInFront has a service started as three instances, with a proxy at its public URL. The proxy
-// ends with t.
-func putInFront(t testing.TB, s *settings.Settings) *balancer {
+// putInFront has a service started with a proxy at its public URL, where instances may join it.
+// The proxy ends with s.
+func putInFront(s *Server, config *settings.Settings) *balancer {
+	t := s.T
 	t.Helper()
-	listen := func() net.Listener {
-		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		return l
+	if strings.HasSuffix(config.Addr, ":0") {
+		config.Addr = FreeAddress(t)
 	}
-	if strings.HasSuffix(s.Addr, ":0") {
-		s.Addr = FreeAddress(t)
+	b := &balancer{server: s, first: config.Addr}
+	front, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
 	}
-	b := &balancer{instances: []string{s.Addr}}
-	s.Beside = []net.Listener{listen(), listen()}
-	for _, l := range s.Beside {
-		b.instances = append(b.instances, l.Addr().String())
-	}
-	front := listen()
-	s.PublicURL = &url.URL{Scheme: "http", Host: front.Addr().String()}
-	if s.RedisURL == "" {
-		s.RedisURL = settings.Secret("redis://" + sharedRedis(t) + "/" + strconv.Itoa(int(redisDatabases.Add(1))))
+	config.PublicURL = &url.URL{Scheme: "http", Host: front.Addr().String()}
+	if config.RedisURL == "" {
+		config.RedisURL = settings.Secret("redis://" + sharedRedis(t) + "/" + strconv.Itoa(int(redisDatabases.Add(1))))
 	}
 	server := &http.Server{ReadHeaderTimeout: time.Minute, Handler: &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(&url.URL{Scheme: "http", Host: b.pick(r.In.URL.Path)})
 			r.Out.Host = r.In.Host
+		},
+		ModifyResponse: func(r *http.Response) error {
+			if r.Request.Method == http.MethodPost && r.Request.URL.Path == "/sandbox/clock" {
+				return b.setClocks()
+			}
+			return nil
 		},
 	}}
 	go func() { _ = server.Serve(front) }()
@@ -70,13 +75,67 @@ func putInFront(t testing.TB, s *settings.Settings) *balancer {
 	return b
 }
 
+// join starts the other instances, beside the first, which is ready.
+func (b *balancer) join(config settings.Settings) error {
+	var started [2]*instance
+	var group errgroup.Group
+	for n := range started {
+		group.Go(func() (err error) {
+			started[n], err = startBeside(config, "http://"+b.first, b.server.log)
+			return err
+		})
+	}
+	err := group.Wait()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, i := range started {
+		if i != nil {
+			b.others = append(b.others, i)
+		}
+	}
+	return err
+}
+
+// stop stops the instances that have joined.
+func (b *balancer) stop() error {
+	b.mu.Lock()
+	others := b.others
+	b.others = nil
+	b.mu.Unlock()
+	var group errgroup.Group
+	for _, i := range others {
+		group.Go(i.stop)
+	}
+	return group.Wait()
+}
+
+// setClocks has the other instances follow the sandbox's clock. Whoever has moved it gets no
+// answer before.
+func (b *balancer) setClocks() error {
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	ahead, err := b.server.clockAhead()
+	if err != nil {
+		return err
+	}
+	for _, i := range b.others {
+		if err := i.setClock(ahead); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // pick returns the address of the instance that answers a request: of the API each in turn, of
 // the sandbox's pages and of the metrics the first.
 func (b *balancer) pick(path string) string {
-	if !strings.HasPrefix(path, "/api/") {
-		return b.instances[0]
+	b.mu.RLock()
+	defer b.mu.RUnlock()
+	n := int(b.next.Add(1) % uint32(1+len(b.others)))
+	if n == 0 || !strings.HasPrefix(path, "/api/") {
+		return b.first
 	}
-	return b.instances[b.next.Add(1)%uint32(len(b.instances))]
+	return b.others[n-1].addr
 }
 
 // redisDatabases counts the databases that services have: none counts what another has.

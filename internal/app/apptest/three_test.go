@@ -2,31 +2,29 @@ package apptest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Three instances answer by themselves, and requests through the proxy reach each of them.
+// Three processes answer by themselves, requests through the proxy reach each of them, and all
+// have the sandbox's time once the call that moved it has returned.
 func TestThreeInstancesTakeTurns(t *testing.T) {
 	t.Parallel()
-	config := NewSettings(t, sqldb.Postgres)
-	b := putInFront(t, &config)
-	s := StartWith(t, config)
-	if s.URL != config.PublicURL.String() {
-		t.Fatalf("the service is at %s, the proxy at %s", s.URL, config.PublicURL)
+	s := start(t, NewSettings(t, sqldb.Postgres), true)
+	b := s.front
+	addresses := []string{b.first}
+	for _, i := range b.others {
+		addresses = append(addresses, i.addr)
 	}
-	for _, address := range b.instances {
-		one := newServer(t, s.Database, config.Data)
-		one.URL = "http://" + address
-		Eventually(t, address+" is ready", func() bool {
-			return one.Call("GET", "/readyz", "", nil).Status == 200
-		})
+	for _, address := range addresses {
+		s.at(address).Call("GET", "/api/v1/catalog/plans", "", nil).Want(200)
 	}
 	picked := map[string]int{}
 	for range 9 {
 		picked[b.pick("/api/v1/auth/me")]++
 	}
-	for _, address := range b.instances {
+	for _, address := range addresses {
 		if picked[address] != 3 {
 			t.Errorf("%s gets %d requests of 9", address, picked[address])
 		}
@@ -35,4 +33,22 @@ func TestThreeInstancesTakeTurns(t *testing.T) {
 	for range 6 {
 		s.Call("GET", "/api/v1/auth/me", o.Token, nil).Want(200)
 	}
+	for range 3 { // a token lives for an hour
+		s.Call("POST", "/sandbox/clock", "", Object{"advance": (2 * time.Hour).String()}).Want(200)
+		for _, address := range addresses {
+			s.at(address).Call("GET", "/api/v1/auth/me", o.Token, nil).WantRefused(401, "")
+		}
+		o.Token = s.LogIn("ada@example.com")
+		for _, address := range addresses {
+			s.at(address).Call("GET", "/api/v1/auth/me", o.Token, nil).Want(200)
+		}
+	}
+	if err := s.Stop(); err != nil {
+		t.Errorf("the service stopped with %v", err)
+	}
+}
+
+// at is the service as it answers at an address.
+func (s *Server) at(address string) *Server {
+	return &Server{T: s.T, URL: "http://" + address, Database: s.Database, log: s.log, db: s.db, sandbox: s.sandbox}
 }
