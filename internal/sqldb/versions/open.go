@@ -42,9 +42,12 @@ func (v *Versions) Unfollow() error {
 	return v.scout.close()
 }
 
-// Close is called after all connections are closed.
+// Close is called after all connections are closed. To call it again does nothing: the number
+// of the descriptor that it closes may be somebody else's by then.
 func (v *Versions) Close() {
-	if v.index != nil {
-		v.index.close()
-	}
+	v.closing.Do(func() {
+		if v.index != nil {
+			v.index.close()
+		}
+	})
 }

@@ -73,6 +73,7 @@ type Versions struct {
 	index   *index
 	scout   *scout
 	refused atomic.Bool // there is no index to look at: nothing holds
+	closing sync.Once
 }
 
 // table returns the table of a name, which may be new.

@@ -20,7 +20,12 @@ func open(t testing.TB) (v *Versions, exec func(text string)) {
 // openWriter is open with who follows the writing connection.
 func openWriter(t testing.TB) (v *Versions, w *Writer, exec func(text string)) {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "test.db")
+	return openFile(t, filepath.Join(t.TempDir(), "test.db"))
+}
+
+// openFile is openWriter for a file that may be there.
+func openFile(t testing.TB, path string) (v *Versions, w *Writer, exec func(text string)) {
+	t.Helper()
 	dsn := "file:" + path + "?_pragma=journal_mode(WAL)"
 	v, w = New()
 	pool, err := prepared.OpenWatched(dsn, w)
@@ -34,7 +39,7 @@ func openWriter(t testing.TB) (v *Versions, w *Writer, exec func(text string)) {
 			t.Fatal(err)
 		}
 	}
-	exec(`CREATE TABLE one (id INTEGER PRIMARY KEY)`)
+	exec(`CREATE TABLE IF NOT EXISTS one (id INTEGER PRIMARY KEY)`)
 	if err := v.Open(t.Context(), path, dsn); err != nil {
 		t.Fatal(err)
 	}
@@ -69,6 +74,20 @@ func TestNothingHoldsWithoutAnIndex(t *testing.T) {
 		t.Error("holds")
 	}
 	v.refused.Store(false) // so that it is closed
+}
+
+// Two look at the index of one file. That one of them is closed twice takes nothing from the
+// other, nor a descriptor from whoever has got its number since.
+func TestClosedTwice(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "test.db")
+	one, _, _ := openFile(t, path)
+	other, _, _ := openFile(t, path)
+	one.Close()
+	one.Close()
+	if users := other.index.users; users != 1 {
+		t.Errorf("%d look at the index, want the other one", users)
+	}
 }
 
 // What SQLite does not understand is read from who knows what.
