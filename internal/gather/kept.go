@@ -3,7 +3,6 @@ package gather
 import (
 	"context"
 	"runtime"
-	"sync"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -30,10 +29,7 @@ type KeptConfig[K comparable, V any] struct {
 type Kept[K comparable, V any] struct {
 	KeptConfig[K, V]
 	gather *Gather[K, kept[V]] // nil without batches
-
-	mu         sync.RWMutex
-	young, old map[K]kept[V]
-	bytes      int // of young
+	shelf  *Shelf[K, kept[V]]
 }
 
 type kept[V any] struct {
@@ -53,7 +49,9 @@ func WorthSharing(db *sqldb.DB) int {
 
 // Keep returns a Kept.
 func Keep[K comparable, V any](c KeptConfig[K, V]) *Kept[K, V] {
-	k := &Kept[K, V]{KeptConfig: c, young: map[K]kept[V]{}}
+	k := &Kept[K, V]{KeptConfig: c, shelf: NewShelf(c.Bytes, func(key K, one kept[V]) int {
+		return one.stamp.Size() + c.Size(key, one.value)
+	})}
 	if c.Most > 0 {
 		k.gather = New(k.find, c.Most)
 	}
@@ -100,7 +98,7 @@ func (k *Kept[K, V]) find(ctx context.Context, keys []K) (map[K]kept[V], error) 
 				rows = k.Rows(key, value)
 			}
 			one.stamp = notes.Stamp(rows...)
-			k.put(key, one)
+			k.shelf.Put(key, one)
 		}
 		found[key] = one
 	}
@@ -108,42 +106,9 @@ func (k *Kept[K, V]) find(ctx context.Context, keys []K) (map[K]kept[V], error) 
 }
 
 func (k *Kept[K, V]) hit(key K) (kept[V], bool) {
-	k.mu.RLock()
-	one, young := k.young[key]
-	ok := young
-	if !young {
-		one, ok = k.old[key]
-	}
-	k.mu.RUnlock()
-	if !ok || !k.holds(one) {
-		return kept[V]{}, false
-	}
-	if !young {
-		k.put(key, one)
-	}
-	return one, true
+	return k.shelf.Get(key, k.holds)
 }
 
 func (k *Kept[K, V]) holds(one kept[V]) bool {
 	return one.stamp.Holds() && (k.Current == nil || k.Current(one.value))
 }
-
-// put keeps a value. What was used since the young were begun survives the old.
-func (k *Kept[K, V]) put(key K, one kept[V]) {
-	size := perEntry + one.stamp.Size() + k.Size(key, one.value)
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if last, ok := k.young[key]; ok {
-		k.bytes -= perEntry + last.stamp.Size() + k.Size(key, last.value)
-	}
-	if k.bytes+size > k.Bytes/2 {
-		k.old, k.young, k.bytes = k.young, map[K]kept[V]{}, 0
-	}
-	if size <= k.Bytes/2 {
-		k.young[key] = one
-		k.bytes += size
-	}
-}
-
-// perEntry is about what a map takes for an entry, in bytes.
-const perEntry = 64

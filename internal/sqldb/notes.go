@@ -71,3 +71,13 @@ func (n *Notes) Stamp(keys ...Key) Stamp {
 	}
 	return n.notes.Stamp(keys...)
 }
+
+// Renew returns a stamp of what s is of, as the transaction in which notes were begun has left
+// it. s must have held within the transaction (see Stamp.HoldsWithin), and what the transaction
+// has changed of it the caller must know.
+func (n *Notes) Renew(s Stamp) Stamp {
+	if n.notes == nil {
+		return Stamp{}
+	}
+	return n.notes.Renew(s)
+}

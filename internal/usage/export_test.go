@@ -43,7 +43,7 @@ func (s *Service) Decide(ctx context.Context, wanted []*Submission) ([]Outcome, 
 
 // Counters reads the counters of a stream whose periods overlap a time.
 func (s *Service) Counters(ctx context.Context, k StreamKey, p Period) ([]*Counter, error) {
-	counters, err := s.store.counters(ctx, []StreamKey{k}, p.Start, p.End)
+	counters, err := s.store.counters(ctx, []StreamKey{k}, p)
 	return counters[k], err
 }
 

@@ -146,7 +146,7 @@ func (s store) addCounters(ctx context.Context, keys []StreamKey, p Period, coun
 	if len(keys) == 0 {
 		return nil
 	}
-	found, err := s.counters(ctx, keys, p.Start, p.End)
+	found, err := s.counters(ctx, keys, p)
 	for k, more := range found {
 		for _, c := range more {
 			if find(counters[k], c.Period) == nil {

@@ -21,6 +21,7 @@ type ledger struct {
 	alarm   alarm
 	billing BillingQueue
 	guess   guess
+	memory  memory
 }
 
 // submission is one recording that a tenant submits. at is its recorded_at.
@@ -47,14 +48,18 @@ func (l *ledger) decide(ctx context.Context, submissions []*submission) ([]verdi
 	var verdicts []verdict
 	err := l.store.db.Tx(ctx, func(ctx context.Context) error {
 		verdicts = make([]verdict, len(submissions)) // new each time: Tx may repeat
-		streams, err := l.open(ctx, submissions, verdicts)
+		streams, recalled, err := l.open(ctx, submissions, verdicts)
 		if err != nil || len(streams) == 0 {
 			return err
 		}
 		if err := l.judge(ctx, streams); err != nil {
 			return err
 		}
-		return l.write(ctx, streams)
+		if err := l.write(ctx, streams); err != nil {
+			return err
+		}
+		recalled.keep(ctx, streams)
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -53,6 +53,7 @@ func NewService(d Deps) *Service {
 	l := &ledger{
 		store: s, plans: d.Plans, clock: d.Clock,
 		alarm: alarm{store: s, jobs: d.Jobs, known: &knownAlerts{}, events: d.Events}, billing: d.Billing,
+		memory: newMemory(d.DB),
 	}
 	batches := 1 // SQLite stores one at a time
 	if d.DB.Dialect() == sqldb.Postgres {

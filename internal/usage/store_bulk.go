@@ -78,15 +78,14 @@ func lockQuery(keys []StreamKey, found map[StreamKey]streamState) sqldb.Query {
 	}
 }
 
-// counters reads the counters of streams whose periods overlap the time from earliest
-// to latest.
-func (s store) counters(ctx context.Context, keys []StreamKey, earliest, latest time.Time) (map[StreamKey][]*Counter, error) {
+// counters reads the counters of streams whose periods overlap a time, its end included.
+func (s store) counters(ctx context.Context, keys []StreamKey, in Period) (map[StreamKey][]*Counter, error) {
 	found := make(map[StreamKey][]*Counter, len(keys))
-	return found, s.db.Each(ctx, countersQuery(keys, earliest, latest, found))
+	return found, s.db.Each(ctx, countersQuery(keys, in, found))
 }
 
 // countersQuery is counters, into found.
-func countersQuery(keys []StreamKey, earliest, latest time.Time, found map[StreamKey][]*Counter) sqldb.Query {
+func countersQuery(keys []StreamKey, in Period, found map[StreamKey][]*Counter) sqldb.Query {
 	keys = sqldb.Padded(keys)
 	// The first two parameters are the times.
 	return sqldb.Query{
@@ -95,7 +94,7 @@ func countersQuery(keys []StreamKey, earliest, latest time.Time, found map[Strea
 FROM usage_counters c
 WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
     AND (c.tenant_id, c.meter_id) IN (VALUES ` + sqldb.Tuples(3, len(keys), "uuid", "uuid") + `)`,
-		Args: append([]any{earliest, latest}, keyArgs(keys)...),
+		Args: append([]any{in.Start, in.End}, keyArgs(keys)...),
 		Row: func(scan func(...any) error) error {
 			var k StreamKey
 			var c Counter

@@ -48,14 +48,16 @@ func (s *Service) keepSummaries(db *sqldb.DB) {
 		DB: db, Find: s.summarize, Most: runtime.GOMAXPROCS(0), Bytes: 8 << 20,
 		Size:    func(_ uuid.UUID, s shown) int { return 512 + 320*len(s.Readings) + 192*len(s.besides) },
 		Current: func(one shown) bool { return one.of(s.clock.Now()) },
-		Rows: func(id uuid.UUID, _ shown) []sqldb.Key {
-			return []sqldb.Key{
-				{Table: "subscriptions", Value: id.String()},
-				{Table: "usage_counters", Value: id.String()},
-				{Table: "usage_streams", Value: id.String()},
-			}
-		},
+		Rows:    func(id uuid.UUID, _ shown) []sqldb.Key { return rowsOf(id) },
 	})
+}
+
+// rowsOf are the rows that the terms and the streams of a tenant depend on.
+func rowsOf(id uuid.UUID) []sqldb.Key {
+	text := id.String()
+	return []sqldb.Key{
+		{Table: "subscriptions", Value: text}, {Table: "usage_counters", Value: text}, {Table: "usage_streams", Value: text},
+	}
 }
 
 // summarize is Summary for several tenants.

@@ -91,3 +91,16 @@ func (n *Notes) Stamp(keys ...Key) Stamp {
 	}
 	return s
 }
+
+// Renew returns a stamp of what another one held of, where that did HoldsWithin in the
+// transaction of NoteWithin: as the transaction has left it. What it has changed of that the
+// caller knows. Before Committed the stamp holds nothing.
+func (n *Notes) Renew(s Stamp) Stamp {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.at == 0 || s.of != n.of || n.of.refused.Load() {
+		return Stamp{}
+	}
+	s.at = n.at
+	return s
+}
