@@ -17,7 +17,7 @@ import (
 
 // Serve runs the service in production until ctx ends.
 func Serve(ctx context.Context, s settings.Settings) (err error) {
-	memory.Start()
+	held := memory.Start()
 	log, flush := commands.NewBufferedLog(os.Stderr, s)
 	defer func() { err = errors.Join(err, flush()) }()
 	server, err := mail.ParseSMTPURL(s.SMTPURL.Reveal())
@@ -63,7 +63,7 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: append(background, memory.Settle)}
+	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: append(background, held.Settle)}
 	err = p.run(ctx, func(context.Context) error {
 		log.InfoContext(ctx, "serving", "address", listener.Addr().String(), "url", s.PublicURL.String(), "version", Version())
 		return nil

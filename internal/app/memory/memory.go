@@ -5,43 +5,48 @@ package memory
 import (
 	"context"
 	"os"
+	"runtime"
 	"runtime/debug"
 	"time"
 )
 
-// startPercent is how much garbage may grow during the start: the first collection comes at
-// 16 MiB, which few starts reach.
-const startPercent = 400
+// The live heap is about 10 MiB, so that a busy service would collect garbage many times a
+// second, which took a quarter of what it can answer. A high percentage alone would keep hundreds
+// of MiB after a burst of logins, each of which needs 19 MiB. So the process holds a block that
+// counts as live: garbage may grow to percent of both. Nothing is ever written to the block, and
+// memory that nobody has touched takes none of the machine's; so it has to be allocated before
+// there is memory to use again. Few starts reach a collection.
+const (
+	percent = 50
+	block   = 64 << 20
+)
 
-// percent lets garbage grow to one and a half times the live heap before it is
-// collected. The live heap is about 8 MiB, so this costs little memory, while
-// with Go's default of 100 percent a busy service would collect ten times a
-// second. A higher value would keep 100 MiB longer after a burst of logins, each
-// of which needs 19 MiB.
-const percent = 150
+// Held is the block, for as long as it is referred to.
+type Held struct{ block []byte }
 
-// Start is called when the service begins to start.
-func Start() { collectAt(startPercent) }
+// Start is called first of all when the service begins to start. GOGC, where it is set, decides
+// in its place.
+func Start() Held {
+	if os.Getenv("GOGC") != "" {
+		return Held{}
+	}
+	debug.SetGCPercent(percent)
+	return Held{make([]byte, block)}
+}
 
 // settleAfter is how long the work of a start goes on: what was due meanwhile is done first.
 const settleAfter = time.Second
 
 // Settle ends the start when its work is done: memory that only the start needed goes back to
-// the system. It returns when ctx ends at the latest, and never an error.
-func Settle(ctx context.Context) error {
+// the system. It holds the block until ctx ends, and returns no error.
+func (h Held) Settle(ctx context.Context) error {
 	select {
 	case <-time.After(settleAfter):
-		collectAt(percent)
 		debug.FreeOSMemory()
 		forgetProgram()
+		<-ctx.Done()
 	case <-ctx.Done():
 	}
+	runtime.KeepAlive(h.block)
 	return nil
-}
-
-// collectAt sets the percentage unless GOGC is set.
-func collectAt(percent int) {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(percent)
-	}
 }
