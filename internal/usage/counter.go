@@ -14,6 +14,7 @@ type Counter struct {
 	// before the first event, and for other meters.
 	LastRecordedAt *time.Time
 
+	absent  bool // it was counted from the events, and is only stored once it changes
 	changed bool // by the batch that is being stored
 	alerted int  // the highest threshold that the batch reached, in percent
 }

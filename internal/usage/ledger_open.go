@@ -24,6 +24,9 @@ import (
 // is the lock.
 func (l *ledger) open(ctx context.Context, submissions []*submission, verdicts []verdict) ([]*stream, *recollection, error) {
 	recalled := l.memory.recall(submissions)
+	if err := l.check(ctx, recalled); err != nil {
+		return nil, nil, err
+	}
 	noted, read, err := l.read(ctx, recalled)
 	if err != nil {
 		return nil, nil, err

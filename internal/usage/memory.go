@@ -72,8 +72,8 @@ type recollection struct {
 	notes  *sqldb.Notes // of what is read of the others
 	known  map[uuid.UUID]remembered
 	partly map[uuid.UUID]remembered // of whom something is true, but something else is needed
-	asked  []*submission // of the tenants that are not known
-	covers Period        // of the counters that are read
+	asked  []*submission            // of the tenants that are not known
+	covers Period                   // of the counters that are read
 }
 
 // recall looks for the tenants of submissions. A tenant is known where all is that its
@@ -194,9 +194,11 @@ func (r *recollection) keepTenant(id uuid.UUID, streams []*stream) {
 		if len(s.counters) > keptCounters {
 			return
 		}
-		kept := keptStream{s.streamState, make([]Counter, len(s.counters))}
-		for i, c := range s.counters {
-			kept.counters[i] = Counter{Period: c.Period, Value: c.Value, LastRecordedAt: c.LastRecordedAt}
+		kept := keptStream{s.streamState, make([]Counter, 0, len(s.counters))}
+		for _, c := range s.counters {
+			if !c.absent || c.changed { // what is not stored is counted again
+				kept.counters = append(kept.counters, Counter{Period: c.Period, Value: c.Value, LastRecordedAt: c.LastRecordedAt})
+			}
 		}
 		left.meters[s.meter.Code] = &meterRules{Meter: s.meter, billable: s.billable}
 		left.streams[s.key.MeterID] = kept

@@ -81,7 +81,7 @@ func (s *stream) need(ctx context.Context, db store, p Period, keep bool) error 
 	if err != nil {
 		return err
 	}
-	made.changed = keep
+	made.absent, made.changed = true, keep
 	s.counters = append(s.counters, &made)
 	return nil
 }

@@ -21,19 +21,43 @@ type Plans struct {
 	billedUntil time.Time
 }
 
-// Grant sets what a tenant's subscription allows.
-func (p *Plans) Grant(tenantID uuid.UUID, a usage.Allowance) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.allowances[tenantID] = a
+// grants is a table that changes with what is granted, so that the database tells those who
+// keep it.
+const grants = "test_grants"
+
+func newPlans(db *sqldb.DB) *Plans {
+	p := &Plans{db: db, allowances: map[uuid.UUID]usage.Allowance{}}
+	p.exec(context.Background(), `CREATE TABLE IF NOT EXISTS `+grants+` (tenant_id text)`)
+	return p
 }
 
-// Allowances implements usage.Plans, without a query.
-func (p *Plans) Allowances([]uuid.UUID) ([]sqldb.Query, func(context.Context) (map[uuid.UUID]usage.Allowance, error)) {
-	return nil, func(ctx context.Context) (map[uuid.UUID]usage.Allowance, error) {
-		p.db.Uses(ctx, sqldb.Stamp{}) // what is not in the database cannot be kept
-		return p.all(), nil
+func (p *Plans) exec(ctx context.Context, statement string, args ...any) {
+	if _, err := p.db.Conn(ctx).ExecContext(ctx, statement, args...); err != nil {
+		panic(err)
 	}
+}
+
+// Grant sets what a tenant's subscription allows.
+func (p *Plans) Grant(tenantID uuid.UUID, a usage.Allowance) {
+	err := p.db.Tx(context.Background(), func(ctx context.Context) error {
+		p.exec(ctx, `INSERT INTO `+grants+` (tenant_id) VALUES ($1)`, tenantID.String())
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.allowances[tenantID] = a
+		return nil
+	})
+	if err != nil {
+		panic(err)
+	}
+}
+
+// Allowances implements usage.Plans.
+func (p *Plans) Allowances([]uuid.UUID) ([]sqldb.Query, func(context.Context) (map[uuid.UUID]usage.Allowance, error)) {
+	look := sqldb.Query{Doing: "look at what is granted", Text: `SELECT 1 FROM ` + grants + ` LIMIT 1`, Row: func(scan func(...any) error) error {
+		var one int
+		return scan(&one)
+	}}
+	return []sqldb.Query{look}, func(context.Context) (map[uuid.UUID]usage.Allowance, error) { return p.all(), nil }
 }
 
 func (p *Plans) all() map[uuid.UUID]usage.Allowance {

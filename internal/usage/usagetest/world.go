@@ -54,7 +54,7 @@ func New(t *testing.T, db *sqldb.DB, now string) *World {
 func Idle(db *sqldb.DB, now string) *World {
 	c := clock.NewFixed(At(now))
 	return &World{
-		DB: db, Clock: c, Plans: &Plans{db: db, allowances: map[uuid.UUID]usage.Allowance{}}, Alerts: &Alerts{},
+		DB: db, Clock: c, Plans: newPlans(db), Alerts: &Alerts{},
 		Meters: meters.NewService(meters.Deps{DB: db, Clock: c, Currencies: anyCurrency{}}),
 	}
 }

@@ -1,0 +1,91 @@
+//go:build checkkept
+
+package usage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+
+	"github.com/google/uuid"
+)
+
+// check reads what is remembered again, and ends the process if the transaction would read
+// something else.
+func (l *ledger) check(ctx context.Context, recalled *recollection) error {
+	for id, one := range recalled.known {
+		read, err := l.again(ctx, id, one)
+		if err != nil {
+			return err
+		}
+		one.stamp, one.covers = read.stamp, read.covers
+		if was, is := describe(one), describe(read); was != is {
+			fmt.Fprintf(os.Stderr, "usage: remembered of %s:\n%s\nread now:\n%s\n", id, was, is)
+			os.Exit(2)
+		}
+	}
+	return nil
+}
+
+// again reads what is remembered of a tenant.
+func (l *ledger) again(ctx context.Context, id uuid.UUID, one remembered) (remembered, error) {
+	meters := map[string]*meterRules{}
+	keys := make([]StreamKey, 0, len(one.streams))
+	for meter := range one.streams {
+		keys = append(keys, StreamKey{TenantID: id, MeterID: meter})
+	}
+	slices.SortFunc(keys, StreamKey.Compare)
+	states, counters := map[StreamKey]streamState{}, map[StreamKey][]*Counter{}
+	queries, allowances := l.plans.Allowances([]uuid.UUID{id})
+	queries = slices.Concat(queries, metersForRecording(slices.Sorted(maps.Keys(one.meters)), meters))
+	queries = append(queries, lockQuery(keys, states), countersQuery(keys, one.covers, counters))
+	if err := l.store.db.Each(ctx, queries...); err != nil {
+		return remembered{}, err
+	}
+	allowed, err := allowances(ctx)
+	read := remembered{allowance: allowed[id], meters: meters, streams: map[uuid.UUID]keptStream{}}
+	for _, k := range keys {
+		kept := keptStream{streamState: states[k]}
+		for _, c := range counters[k] {
+			kept.counters = append(kept.counters, *c)
+		}
+		read.streams[k.MeterID] = kept
+	}
+	return read, err
+}
+
+// describe writes what is remembered so that equal things read alike.
+func describe(one remembered) string {
+	text := fmt.Sprintf("terms %+v, %v\n", one.allowance.Billing, one.allowance.Limits)
+	for _, code := range slices.Sorted(maps.Keys(one.meters)) {
+		m := *one.meters[code]
+		text += fmt.Sprintf("meter %s %s %s %s %s, active %t, billable %t\n", m.ID, code, m.Aggregation, m.Reset, m.Enforcement, m.Active, m.billable)
+	}
+	for _, id := range slices.SortedFunc(maps.Keys(one.streams), func(a, b uuid.UUID) int { return cmp.Compare(a.String(), b.String()) }) {
+		s := one.streams[id]
+		// What is known of other times is true as well, but was not read again.
+		s.counters = slices.DeleteFunc(slices.Clone(s.counters), func(c Counter) bool {
+			return !c.Period.End.After(one.covers.Start) || c.Period.Start.After(one.covers.End)
+		})
+		text += fmt.Sprintf("stream %s %v, moving %t, pruned %t, summed before %v\n", id, value(s.number), s.moving, s.pruned, value(s.summedBefore))
+		slices.SortFunc(s.counters, func(a, b Counter) int {
+			return cmp.Or(a.Period.Start.Compare(b.Period.Start), a.Period.End.Compare(b.Period.End))
+		})
+		for _, c := range s.counters {
+			text += fmt.Sprintf("  %s to %s: %v, last %v\n", c.Period.Start.UTC(), c.Period.End.UTC(), c.Value, value(c.LastRecordedAt))
+		}
+	}
+	return text
+}
+
+// value is what a pointer leads to.
+func value[T any](p *T) any {
+	if p == nil {
+		return nil
+	}
+	return reflect.ValueOf(p).Elem().Interface()
+}
