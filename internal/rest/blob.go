@@ -111,8 +111,8 @@ func (b *Blob) flow(ctx huma.Context) {
 	ctx.SetStatus(http.StatusOK)
 	w := ctx.BodyWriter()
 	var control *http.ResponseController
-	if rw, ok := w.(http.ResponseWriter); ok {
-		control = http.NewResponseController(rw)
+	if e, ok := w.(*exchange); ok {
+		control = http.NewResponseController(e.w)
 	}
 	for part := make([]byte, 32<<10); ; {
 		n, err := b.Stream.Read(part)
@@ -131,6 +131,7 @@ func (b *Blob) flow(ctx huma.Context) {
 			return
 		}
 		if err != nil {
+			_ = infoOf(ctx.Context()).api.problem(ctx.Context(), err) // which logs it: the caller only sees a cut
 			panic(http.ErrAbortHandler)
 		}
 	}
