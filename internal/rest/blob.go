@@ -105,8 +105,8 @@ func (b *Blob) copy(ctx huma.Context) {
 // stalled is how long a client may take for one part of a long file.
 const stalled = time.Minute
 
-// flow sends a file of unknown length part by part, each at once. It may take longer than
-// an answer otherwise may, as long as the client goes on reading.
+// flow sends a file of unknown length part by part. It may take longer than an answer otherwise
+// may, as long as the client goes on reading.
 func (b *Blob) flow(ctx huma.Context) {
 	ctx.SetStatus(http.StatusOK)
 	w := ctx.BodyWriter()
@@ -122,9 +122,6 @@ func (b *Blob) flow(ctx huma.Context) {
 			}
 			if _, err := w.Write(part[:n]); err != nil {
 				panic(http.ErrAbortHandler)
-			}
-			if control != nil {
-				_ = control.Flush()
 			}
 		}
 		if errors.Is(err, io.EOF) {

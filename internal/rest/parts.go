@@ -69,12 +69,14 @@ func Whole[T any](ctx context.Context, next page.Next[T]) (*Listed[T], error) {
 		if err != nil {
 			return false, err
 		}
-		for _, item := range part {
-			b.WriteString(separator)
-			separator = ","
-			if err := json.MarshalWrite(b, item, json.Deterministic(true), jsontext.AllowInvalidUTF8(true)); err != nil {
+		if len(part) > 0 {
+			text, err := json.Marshal(part, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+			if err != nil {
 				return false, err
 			}
+			b.WriteString(separator)
+			b.Write(text[1 : len(text)-1]) // without its brackets
+			separator = ","
 		}
 		if !more {
 			if separator != "," {
