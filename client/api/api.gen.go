@@ -3826,10 +3826,9 @@ type SubscriptionFigures struct {
 // SubscriptionList defines model for SubscriptionList.
 type SubscriptionList struct {
 	// Data The resource, or the list of them.
-	Data []Subscription `json:"data"`
-
-	// Message What was done, as a translation key such as `team.role_changed`.
-	Message *string `json:"message,omitempty"`
+	Data  []Subscription `json:"data"`
+	Links *PageLinks     `json:"links,omitempty"`
+	Meta  *PageMeta      `json:"meta,omitempty"`
 }
 
 // SubscriptionSeats defines model for SubscriptionSeats.
@@ -5027,6 +5026,15 @@ type AdminListMembersParams struct {
 	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
 }
 
+// AdminListSubscriptionsParams defines parameters for AdminListSubscriptions.
+type AdminListSubscriptionsParams struct {
+	// Page Which page, from 1 on. One past the end is empty.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage How many entries a page has.
+	PerPage *PerPage `form:"per_page,omitempty" json:"per_page,omitempty"`
+}
+
 // ShowTenantTimelineParams defines parameters for ShowTenantTimeline.
 type ShowTenantTimelineParams struct {
 	// Kind Only entries of this kind; all when omitted.
@@ -6121,8 +6129,17 @@ func (c *Client) AdminRestoreTenant(ctx context.Context, tenant string) (*AdminT
 }
 
 // AdminListSubscriptions is GET /api/v1/admin/tenants/{tenant}/subscriptions: List a tenant's subscriptions.
-func (c *Client) AdminListSubscriptions(ctx context.Context, tenant string) (*SubscriptionList, error) {
-	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions", segment(tenant))}
+func (c *Client) AdminListSubscriptions(ctx context.Context, tenant string, params *AdminListSubscriptionsParams) (*SubscriptionList, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.Page != nil {
+			query.Set("page", text(*params.Page))
+		}
+		if params.PerPage != nil {
+			query.Set("per_page", text(*params.PerPage))
+		}
+	}
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/admin/tenants/%s/subscriptions", segment(tenant)), query: query}
 	return decode[SubscriptionList](c.send(ctx, r))
 }
 
@@ -7263,6 +7280,35 @@ func (c *Client) AdminListMembersAll(ctx context.Context, tenant string, params 
 			page, err := c.AdminListMembers(ctx, tenant, &p)
 			if err != nil {
 				yield(TeamMember{}, err)
+				return
+			}
+			for _, one := range page.Data {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			if page.Meta.CurrentPage >= page.Meta.LastPage {
+				return
+			}
+			p.Page = new(int(page.Meta.CurrentPage) + 1)
+		}
+	}
+}
+
+// AdminListSubscriptionsAll goes through all pages of AdminListSubscriptions. It ends after the first error.
+func (c *Client) AdminListSubscriptionsAll(ctx context.Context, tenant string, params *AdminListSubscriptionsParams) iter.Seq2[Subscription, error] {
+	return func(yield func(Subscription, error) bool) {
+		var p AdminListSubscriptionsParams
+		if params != nil {
+			p = *params
+		}
+		if p.Page == nil {
+			p.Page = new(1)
+		}
+		for {
+			page, err := c.AdminListSubscriptions(ctx, tenant, &p)
+			if err != nil {
+				yield(Subscription{}, err)
 				return
 			}
 			for _, one := range page.Data {

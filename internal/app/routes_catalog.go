@@ -15,7 +15,7 @@ func (svc *service) catalogRoutes(plans *catalog.HTTP) []rest.Route {
 		plan    = rest.Exists(plans.PlanExists)
 		feature = rest.Exists(plans.FeatureExists)
 		created = rest.Status(http.StatusCreated)
-		buyers  = subscription.NewHTTP(svc.subscriptions)
+		buyers  = subscription.NewHTTP(svc.subscriptions, svc.publicURL)
 	)
 	return []rest.Route{
 		route(get, "/api/v1/catalog/products", rest.Public, "", "catalog", "List active products", rest.Cached(plans.Products)),

@@ -1,9 +1,13 @@
 package page
 
-import "net/url"
+import (
+	"context"
+	"math"
+	"net/url"
+)
 
-// Part is the body of a list that is answered whole unless the caller asks for a page of
-// it, with page or per_page. Only a page has Meta and Links.
+// Part describes the body of a list that is answered whole unless the caller asks for a page
+// of it, with page or per_page: without Meta and Links, or as a Page.
 type Part[T any] struct {
 	Data  []T    `json:"data"`
 	Meta  *Meta  `json:"meta,omitempty" doc:"Only if page or per_page was given."`
@@ -24,32 +28,31 @@ func ParsePart(query url.Values) (Query, error) {
 // Whole reports whether the query asks for the whole list.
 func (q Query) Whole() bool { return q.perPage == 0 }
 
-// Limit and Offset are the part of the list that the query asks for, where the whole list
-// has at most the given number of entries.
-func (q Query) Limit(whole int64) int64 {
-	if q.Whole() {
-		return whole
-	}
-	return q.perPage
+// Limits returns the LIMIT and the OFFSET of the page that is asked for.
+func (q Query) Limits() (limit, offset int32) {
+	return int32(q.perPage), int32(min(q.offset(), math.MaxInt32))
 }
 
-// Offset is the number of entries before those of the page.
-func (q Query) Offset() int64 {
-	if q.Whole() {
-		return 0
-	}
-	return q.offset()
-}
+// Next reads the next part of a whole list and reports whether there may be another.
+type Next[T any] func(ctx context.Context) (part []T, more bool, err error)
 
-// NewPart returns the part of a list that q asks for, of total entries. address is as in
-// New.
-func NewPart[T any](q Query, address string, items []T, total int64) Part[T] {
-	if items == nil {
-		items = []T{}
+// PartSize is how many entries a part of a whole list has: how many are in memory at once.
+const PartSize = 500
+
+// After reads a list in parts, each of which follows the last entry of the part before. read
+// lists at most some entries that follow one; begin is before the first of all. The order has
+// to be one of values that never change and that no two entries share.
+//
+// Invariant: an entry that is there from the first part to the last is listed once, as it is
+// when its part is read. One that is made or deleted meanwhile may be listed or not.
+func After[T any](begin T, read func(ctx context.Context, last T, most int) ([]T, error)) Next[T] {
+	last := begin
+	return func(ctx context.Context) ([]T, bool, error) {
+		part, err := read(ctx, last, PartSize)
+		if err != nil || len(part) < PartSize {
+			return part, false, err
+		}
+		last = part[len(part)-1]
+		return part, true, nil
 	}
-	if q.Whole() {
-		return Part[T]{Data: items}
-	}
-	p := New(q, address, items, total)
-	return Part[T]{Data: p.Data, Meta: &p.Meta, Links: &p.Links}
 }

@@ -105,14 +105,14 @@ func (b *Blob) copy(ctx huma.Context) {
 // stalled is how long a client may take for one part of a long file.
 const stalled = time.Minute
 
-// flow sends a file of unknown length part by part, each at once. It may take longer than
-// an answer otherwise may, as long as the client goes on reading.
+// flow sends a file of unknown length part by part. It may take longer than an answer otherwise
+// may, as long as the client goes on reading.
 func (b *Blob) flow(ctx huma.Context) {
 	ctx.SetStatus(http.StatusOK)
 	w := ctx.BodyWriter()
 	var control *http.ResponseController
-	if rw, ok := w.(http.ResponseWriter); ok {
-		control = http.NewResponseController(rw)
+	if e, ok := w.(*exchange); ok {
+		control = http.NewResponseController(e.w)
 	}
 	for part := make([]byte, 32<<10); ; {
 		n, err := b.Stream.Read(part)
@@ -123,14 +123,12 @@ func (b *Blob) flow(ctx huma.Context) {
 			if _, err := w.Write(part[:n]); err != nil {
 				panic(http.ErrAbortHandler)
 			}
-			if control != nil {
-				_ = control.Flush()
-			}
 		}
 		if errors.Is(err, io.EOF) {
 			return
 		}
 		if err != nil {
+			_ = infoOf(ctx.Context()).api.problem(ctx.Context(), err) // which logs it: the caller only sees a cut
 			panic(http.ErrAbortHandler)
 		}
 	}

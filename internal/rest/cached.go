@@ -76,17 +76,20 @@ func (c cached[I, T]) register(a *API, r Route) {
 
 // document describes the body that huma cannot see.
 func (c cached[I, T]) document(a *API, doc *huma.Operation) {
-	answer := reflect.TypeFor[Data[T]]()
-	body, _ := answer.FieldByName("Body")
 	text := &huma.Schema{Type: huma.TypeString}
 	headers := []string{"Cache-Control", "ETag", "Vary"}
-	doc.Responses["200"] = success(http.StatusOK, map[string]*huma.MediaType{"application/json": {
-		Schema: huma.SchemaFromField(a.huma.OpenAPI().Components.Schemas, body, answer.Name()+"Body"),
-	}}, headers...)
+	doc.Responses["200"] = success(http.StatusOK, map[string]*huma.MediaType{"application/json": {Schema: bodyOf[Data[T]](a)}}, headers...)
 	doc.Responses["304"] = success(http.StatusNotModified, nil, headers...)
 	doc.Parameters = append(doc.Parameters, &huma.Param{
 		Name: "If-None-Match", In: "header", Schema: text, Description: "The ETag of the answer that the caller has.",
 	})
+}
+
+// bodyOf returns the schema of an answer's body.
+func bodyOf[O any](a *API) *huma.Schema {
+	answer := reflect.TypeFor[O]()
+	body, _ := answer.FieldByName("Body")
+	return huma.SchemaFromField(a.huma.OpenAPI().Components.Schemas, body, answer.Name()+"Body")
 }
 
 func (s *Stored[T]) write(ctx huma.Context) {

@@ -3,6 +3,7 @@ package subscription
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/google/uuid"
 
@@ -95,7 +96,7 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 		}
 	case AdoptFirst:
 	}
-	had, err := s.store.allOfTenant(ctx, next.TenantID)
+	had, err := s.store.allAfter(ctx, next.TenantID, newest, math.MaxInt32)
 	if err != nil {
 		return err
 	}

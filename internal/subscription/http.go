@@ -14,10 +14,16 @@ import (
 )
 
 // HTTP has the handlers of subscriptions.
-type HTTP struct{ svc *Service }
+type HTTP struct {
+	svc   *Service
+	admin string // the absolute URL that a tenant's id follows, for the links between pages
+}
 
-// NewHTTP returns the handlers.
-func NewHTTP(svc *Service) *HTTP { return &HTTP{svc: svc} }
+// NewHTTP returns the handlers. publicURL, without a slash at its end, begins the links
+// between pages.
+func NewHTTP(svc *Service, publicURL string) *HTTP {
+	return &HTTP{svc: svc, admin: publicURL + "/api/v1/admin/tenants/"}
+}
 
 // SubscriptionView is the subscription resource (rules: subscription#statuses).
 type SubscriptionView struct {

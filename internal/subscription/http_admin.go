@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
@@ -15,15 +16,37 @@ type adminTenantInput struct {
 
 // AdminList handles GET /admin/tenants/{tenant}/subscriptions: all that the
 // tenant has had, the newest first.
-func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Data[[]SubscriptionView], error) {
+func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Listed[SubscriptionView], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	subs, err := h.svc.OfTenant(ctx, id)
+	q, err := page.ParsePart(rest.Query(ctx))
 	if err != nil {
 		return nil, err
 	}
+	if next := h.svc.OfTenant(id); q.Whole() {
+		return rest.Whole(ctx, func(ctx context.Context) ([]SubscriptionView, bool, error) {
+			part, more, err := next(ctx)
+			if err != nil {
+				return nil, false, err
+			}
+			views, err := h.views(ctx, part)
+			return views, more, err
+		})
+	}
+	subs, total, err := h.svc.OfTenantOnPage(ctx, id, q)
+	if err != nil {
+		return nil, err
+	}
+	views, err := h.views(ctx, subs)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OnPage(page.New(q, h.admin+id.String()+"/subscriptions", views, total))
+}
+
+func (h *HTTP) views(ctx context.Context, subs []Subscription) ([]SubscriptionView, error) {
 	views := make([]SubscriptionView, len(subs))
 	for i, sub := range subs {
 		v, err := h.View(ctx, sub)
@@ -32,7 +55,7 @@ func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Data[
 		}
 		views[i] = *v
 	}
-	return rest.List(views), nil
+	return views, nil
 }
 
 // PlanCustomers are the tenants with a subscription to a plan that is not over.

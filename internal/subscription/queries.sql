@@ -84,7 +84,17 @@ SELECT minor_units FROM currencies WHERE code = $1;
 SELECT * FROM subscriptions WHERE tenant_id = $1 AND id = $2;
 
 -- name: SubscriptionsOfTenant :many
-SELECT * FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC;
+SELECT * FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT sqlc.arg(most) OFFSET sqlc.arg(skipped);
+
+-- The subscriptions that follow one in the list.
+-- name: OlderSubscriptionsOfTenant :many
+SELECT * FROM subscriptions
+WHERE tenant_id = $1 AND (created_at, id) < (sqlc.arg(created_at)::timestamptz, sqlc.arg(id)::uuid)
+ORDER BY created_at DESC, id DESC
+LIMIT sqlc.arg(most);
+
+-- name: CountSubscriptionsOfTenant :one
+SELECT count(*) FROM subscriptions WHERE tenant_id = $1;
 
 -- name: SetCancellationReason :exec
 UPDATE subscriptions SET cancellation_reason = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2;

@@ -11,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
@@ -140,9 +141,16 @@ func (s *Service) Get(ctx context.Context, tenantID, id uuid.UUID) (Subscription
 	return s.store.ofTenant(ctx, tenantID, id)
 }
 
-// OfTenant lists every subscription that a tenant has had, the newest first.
-func (s *Service) OfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscription, error) {
-	return s.store.allOfTenant(ctx, tenantID)
+// OfTenant lists every subscription that a tenant has had in parts, the newest first.
+func (s *Service) OfTenant(tenantID uuid.UUID) page.Next[Subscription] {
+	return page.After(newest, func(ctx context.Context, last Subscription, most int) ([]Subscription, error) {
+		return s.store.allAfter(ctx, tenantID, last, most)
+	})
+}
+
+// OfTenantOnPage lists the subscriptions on a page of that list, and how many there are on all.
+func (s *Service) OfTenantOnPage(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Subscription, int64, error) {
+	return s.store.allOnPage(ctx, tenantID, q)
 }
 
 // Discard deletes the checkouts and the customer of a tenant that is about to be

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/journal"
@@ -76,17 +77,37 @@ func (s store) ofTenant(ctx context.Context, tenantID, id uuid.UUID) (Subscripti
 	return toSubscription(row), sqldb.WrapAbsent(err, "read subscription of tenant", ErrNotFound)
 }
 
-// allOfTenant lists a tenant's subscriptions, the newest first.
-func (s store) allOfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscription, error) {
-	rows, err := s.q(ctx).SubscriptionsOfTenant(ctx, tenantID)
+// newest is before the first subscription of a list.
+var newest = Subscription{ID: uuid.Max, CreatedAt: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
+
+// allAfter lists at most some of a tenant's subscriptions that follow one in the list, the
+// newest first.
+func (s store) allAfter(ctx context.Context, tenantID uuid.UUID, last Subscription, most int) ([]Subscription, error) {
+	rows, err := s.q(ctx).OlderSubscriptionsOfTenant(ctx, subscriptionsql.OlderSubscriptionsOfTenantParams{
+		TenantID: tenantID, CreatedAt: last.CreatedAt, ID: last.ID, Most: int32(most),
+	})
+	return toSubscriptions(rows), sqldb.Wrap(err, "list older subscriptions of tenant")
+}
+
+// allOnPage lists a tenant's subscriptions on a page of that list, and how many there are.
+func (s store) allOnPage(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Subscription, int64, error) {
+	most, skipped := q.Limits()
+	rows, err := s.q(ctx).SubscriptionsOfTenant(ctx, subscriptionsql.SubscriptionsOfTenantParams{
+		TenantID: tenantID, Most: most, Skipped: skipped,
+	})
 	if err != nil {
-		return nil, sqldb.Wrap(err, "list subscriptions of tenant")
+		return nil, 0, sqldb.Wrap(err, "list subscriptions of tenant")
 	}
+	total, err := s.q(ctx).CountSubscriptionsOfTenant(ctx, tenantID)
+	return toSubscriptions(rows), total, sqldb.Wrap(err, "count subscriptions of tenant")
+}
+
+func toSubscriptions(rows []subscriptionsql.Subscription) []Subscription {
 	list := make([]Subscription, len(rows))
 	for i, row := range rows {
 		list[i] = toSubscription(row)
 	}
-	return list, nil
+	return list
 }
 
 // insert stores a new subscription. What it was bought with bills its first period.

@@ -30,7 +30,7 @@ func (s *Service) tellOf(ctx context.Context, t hook.Type, sub Subscription) err
 		if err != nil {
 			return nil, err
 		}
-		return NewHTTP(s).View(ctx, now)
+		return (&HTTP{svc: s}).View(ctx, now)
 	})
 }
 

@@ -70,28 +70,33 @@ func all[T, V any](items []T, show func(T) V) []V {
 }
 
 // Members handles GET /members.
-func (h *HTTP) Members(ctx context.Context, _ *struct{}) (*rest.Plain[page.Part[TeamMember]], error) {
+func (h *HTTP) Members(ctx context.Context, _ *struct{}) (*rest.Listed[TeamMember], error) {
 	id := authz.TenantID(ctx)
 	return h.members(ctx, id, h.tenants+id.String()+"/team/members")
 }
 
 // members answers with a tenant's members, at an address.
-func (h *HTTP) members(ctx context.Context, tenantID uuid.UUID, address string) (*rest.Plain[page.Part[TeamMember]], error) {
+func (h *HTTP) members(ctx context.Context, tenantID uuid.UUID, address string) (*rest.Listed[TeamMember], error) {
 	q, err := page.ParsePart(rest.Query(ctx))
 	if err != nil {
 		return nil, err
 	}
-	var members []Member
-	var total int64
 	if q.Whole() {
-		members, err = h.svc.Members(ctx, tenantID)
-	} else {
-		members, total, err = h.svc.MembersOnPage(ctx, tenantID, q)
+		return rest.Whole(ctx, shown(h.svc.Members(tenantID), h.member))
 	}
+	members, total, err := h.svc.MembersOnPage(ctx, tenantID, q)
 	if err != nil {
 		return nil, err
 	}
-	return rest.Bare(page.NewPart(q, address, all(members, h.member), total)), nil
+	return rest.OnPage(page.New(q, address, all(members, h.member), total))
+}
+
+// shown reads a list in parts as next does, and shows what it has.
+func shown[T, V any](next page.Next[T], show func(T) V) page.Next[V] {
+	return func(ctx context.Context) ([]V, bool, error) {
+		part, more, err := next(ctx)
+		return all(part, show), more, err
+	}
 }
 
 // AssignableRoles handles GET /team/roles.

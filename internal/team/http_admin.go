@@ -6,7 +6,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
-	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
@@ -41,7 +40,7 @@ type adminTenantInput struct {
 }
 
 // AdminMembers handles GET /admin/tenants/{tenant}/members.
-func (h *HTTP) AdminMembers(ctx context.Context, in *adminTenantInput) (*rest.Plain[page.Part[TeamMember]], error) {
+func (h *HTTP) AdminMembers(ctx context.Context, in *adminTenantInput) (*rest.Listed[TeamMember], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
@@ -126,7 +125,7 @@ type adminInvitationsInput struct {
 }
 
 // AdminInvitations handles GET /admin/tenants/{tenant}/invitations.
-func (h *HTTP) AdminInvitations(ctx context.Context, in *adminInvitationsInput) (*rest.Plain[page.Part[TeamInvitation]], error) {
+func (h *HTTP) AdminInvitations(ctx context.Context, in *adminInvitationsInput) (*rest.Listed[TeamInvitation], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err

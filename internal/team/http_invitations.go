@@ -53,22 +53,25 @@ type invitationsInput struct {
 }
 
 // Invitations handles GET /invitations.
-func (h *HTTP) Invitations(ctx context.Context, in *invitationsInput) (*rest.Plain[page.Part[TeamInvitation]], error) {
+func (h *HTTP) Invitations(ctx context.Context, in *invitationsInput) (*rest.Listed[TeamInvitation], error) {
 	id := authz.TenantID(ctx)
 	return h.invitations(ctx, id, in.PendingOnly, h.tenants+id.String()+"/team/invitations")
 }
 
 // invitations answers with a tenant's invitations, at an address.
-func (h *HTTP) invitations(ctx context.Context, tenantID uuid.UUID, pendingOnly bool, address string) (*rest.Plain[page.Part[TeamInvitation]], error) {
+func (h *HTTP) invitations(ctx context.Context, tenantID uuid.UUID, pendingOnly bool, address string) (*rest.Listed[TeamInvitation], error) {
 	q, err := page.ParsePart(rest.Query(ctx))
 	if err != nil {
 		return nil, err
 	}
-	found, total, err := h.svc.Invitations(ctx, tenantID, pendingOnly, q)
+	if q.Whole() {
+		return rest.Whole(ctx, shown(h.svc.Invitations(tenantID, pendingOnly), teamInvitation))
+	}
+	found, total, err := h.svc.InvitationsOnPage(ctx, tenantID, pendingOnly, q)
 	if err != nil {
 		return nil, err
 	}
-	return rest.Bare(page.NewPart(q, address, all(found, teamInvitation), total)), nil
+	return rest.OnPage(page.New(q, address, all(found, teamInvitation), total))
 }
 
 // MayInvite refuses a caller whose role does not let them invite

@@ -17,13 +17,26 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Invitations lists the part of a tenant's invitations that q asks for, the newest first,
-// and how many there are; pendingOnly leaves out those that can no longer be accepted.
-func (s *Service) Invitations(ctx context.Context, tenantID uuid.UUID, pendingOnly bool, q page.Query) ([]Invitation, int64, error) {
+// Invitations lists a tenant's invitations in parts, the newest first; pendingOnly leaves out
+// those that can no longer be accepted when the list begins. An invitation keeps its place: the
+// time when it was made does not change.
+func (s *Service) Invitations(tenantID uuid.UUID, pendingOnly bool) page.Next[Invitation] {
+	now, read := s.deps.Clock.Now(), s.store.invitationsAfter
 	if pendingOnly {
-		return s.store.pendingInvitations(ctx, tenantID, q, s.deps.Clock.Now())
+		read = s.store.pendingAfter
 	}
-	return s.store.invitations(ctx, tenantID, q, s.deps.Clock.Now())
+	return page.After(newest, func(ctx context.Context, last Invitation, most int) ([]Invitation, error) {
+		return read(ctx, tenantID, last, most, now)
+	})
+}
+
+// InvitationsOnPage lists the invitations on a page of that list, and how many there are on
+// all.
+func (s *Service) InvitationsOnPage(ctx context.Context, tenantID uuid.UUID, pendingOnly bool, q page.Query) ([]Invitation, int64, error) {
+	if pendingOnly {
+		return s.store.pendingOnPage(ctx, tenantID, q, s.deps.Clock.Now())
+	}
+	return s.store.invitationsOnPage(ctx, tenantID, q, s.deps.Clock.Now())
 }
 
 // NewInvitation is what an inviter gives.

@@ -13,33 +13,60 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// Members lists a tenant's members: the owner, the admins, those with a role of the
+// Members lists a tenant's members in parts: the owner, the admins, those with a role of the
 // tenant's own, the others; within each group by name.
-func (s *Service) Members(ctx context.Context, tenantID uuid.UUID) ([]Member, error) {
-	members, err := s.store.members(ctx, tenantID)
-	sortMembers(members)
-	return members, err
+//
+// Their order is not that of an index. So of a list that is longer than one part the order is
+// read first, of which the ids stay in memory, and then the members. Invariant: whoever is in
+// the tenant from the first part to the last is listed once, at the place of the beginning,
+// with the role and the name that they have when their part is read; who leaves meanwhile may
+// be missing, and who joins is.
+func (s *Service) Members(tenantID uuid.UUID) page.Next[Member] {
+	var order []int64 // whose part was not read yet
+	begun := false
+	return func(ctx context.Context) ([]Member, bool, error) {
+		if !begun {
+			begun = true
+			few, err := s.store.members(ctx, tenantID, page.PartSize+1)
+			if err != nil || len(few) <= page.PartSize {
+				sortMembers(few)
+				return few, false, err
+			}
+			if order, err = s.store.memberOrder(ctx, tenantID); err != nil {
+				return nil, false, err
+			}
+		}
+		part := order[:min(page.PartSize, len(order))]
+		order = order[len(part):]
+		members, err := s.membersAmong(ctx, tenantID, part)
+		return members, len(order) > 0, err
+	}
 }
 
 // MembersOnPage lists the members on a page of that list, and how many there are on all.
-// Their order is not that of an index: of all members no more is read than it depends on.
 func (s *Service) MembersOnPage(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Member, int64, error) {
-	names, err := s.store.memberNames(ctx, tenantID)
+	order, err := s.store.memberOrder(ctx, tenantID)
 	if err != nil {
 		return nil, 0, err
 	}
-	sortMembers(names)
-	from, to := q.Window(len(names))
-	if from == to {
-		return nil, int64(len(names)), nil
+	from, to := q.Window(len(order))
+	members, err := s.membersAmong(ctx, tenantID, order[from:to])
+	return members, int64(len(order)), err
+}
+
+// membersAmong lists those of some users that are members of a tenant, in the order of the
+// users.
+func (s *Service) membersAmong(ctx context.Context, tenantID uuid.UUID, users []int64) ([]Member, error) {
+	if len(users) == 0 {
+		return nil, nil
 	}
-	ids := make([]int64, 0, to-from)
-	for _, m := range names[from:to] {
-		ids = append(ids, m.UserID)
+	members, err := s.store.membersAmong(ctx, tenantID, users)
+	places := make(map[int64]int, len(users))
+	for i, id := range users {
+		places[id] = i
 	}
-	members, err := s.store.membersAmong(ctx, tenantID, ids)
-	sortMembers(members)
-	return members, int64(len(names)), err
+	slices.SortFunc(members, func(a, b Member) int { return places[a.UserID] - places[b.UserID] })
+	return members, err
 }
 
 // Member returns a member, or ErrNotMember (404).

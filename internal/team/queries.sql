@@ -3,7 +3,8 @@ SELECT u.id, u.name, u.email, u.avatar_hash, r.id AS role_id, r.name AS role_nam
 FROM memberships m
 JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id
-WHERE m.tenant_id = $1;
+WHERE m.tenant_id = $1
+LIMIT sqlc.arg(most);
 
 -- What the place of a member in the list depends on.
 -- name: MemberNames :many
@@ -12,6 +13,9 @@ FROM memberships m
 JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id
 WHERE m.tenant_id = $1;
+
+-- name: HoldersOfRole :many
+SELECT user_id FROM memberships WHERE tenant_id = $1 AND role_id = $2 ORDER BY user_id;
 
 -- name: Member :one
 SELECT u.id, u.name, u.email, u.avatar_hash, r.id AS role_id, r.name AS role_name, m.joined_at
@@ -102,6 +106,17 @@ WHERE invitations.tenant_id = $1
 ORDER BY invitations.created_at DESC, invitations.id DESC
 LIMIT sqlc.arg(most) OFFSET sqlc.arg(skipped);
 
+-- The invitations that follow one in the list.
+-- name: OlderInvitations :many
+SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+FROM invitations
+JOIN roles r ON r.id = invitations.role_id
+JOIN tenants t ON t.id = invitations.tenant_id
+JOIN users u ON u.id = invitations.inviter_id
+WHERE invitations.tenant_id = $1 AND (invitations.created_at, invitations.id) < (sqlc.arg(created_at)::timestamptz, sqlc.arg(id)::uuid)
+ORDER BY invitations.created_at DESC, invitations.id DESC
+LIMIT sqlc.arg(most);
+
 -- name: CountInvitations :one
 SELECT count(*) FROM invitations WHERE tenant_id = $1;
 
@@ -114,6 +129,17 @@ JOIN users u ON u.id = invitations.inviter_id
 WHERE invitations.tenant_id = $1 AND invitations.status = 'pending' AND invitations.expires_at > sqlc.arg(now)
 ORDER BY invitations.created_at DESC, invitations.id DESC
 LIMIT sqlc.arg(most) OFFSET sqlc.arg(skipped);
+
+-- name: OlderPendingInvitations :many
+SELECT sqlc.embed(invitations), r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+FROM invitations
+JOIN roles r ON r.id = invitations.role_id
+JOIN tenants t ON t.id = invitations.tenant_id
+JOIN users u ON u.id = invitations.inviter_id
+WHERE invitations.tenant_id = $1 AND invitations.status = 'pending' AND invitations.expires_at > sqlc.arg(now)
+  AND (invitations.created_at, invitations.id) < (sqlc.arg(created_at)::timestamptz, sqlc.arg(id)::uuid)
+ORDER BY invitations.created_at DESC, invitations.id DESC
+LIMIT sqlc.arg(most);
 
 -- name: CountPendingInvitations :one
 SELECT count(*) FROM invitations WHERE tenant_id = $1 AND status = 'pending' AND expires_at > sqlc.arg(now);

@@ -122,18 +122,16 @@ func (s *Service) DeleteRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 		if err != nil {
 			return err
 		}
-		members, err := s.store.members(ctx, tenantID)
+		holders, err := s.store.holders(ctx, tenantID, id)
 		if err != nil {
 			return err
 		}
 		if err := s.store.deleteRole(ctx, tenantID, id, heir.ID); err != nil {
 			return err
 		}
-		for _, m := range members {
-			if m.RoleID == id {
-				if err := s.TellMember(ctx, hook.MemberRoleChanged, tenantID, m.UserID); err != nil {
-					return err
-				}
+		for _, userID := range holders {
+			if err := s.TellMember(ctx, hook.MemberRoleChanged, tenantID, userID); err != nil {
+				return err
 			}
 		}
 		return s.recordRole(ctx, tenantID, "role.deleted", &role, nil)

@@ -2,6 +2,7 @@ package team
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,9 +22,9 @@ func toMember(row teamsql.MemberRow) Member {
 	}
 }
 
-// members lists a tenant's members in no order.
-func (s store) members(ctx context.Context, tenantID uuid.UUID) ([]Member, error) {
-	rows, err := s.q(ctx).Members(ctx, tenantID)
+// members lists at most some of a tenant's members, in no order.
+func (s store) members(ctx context.Context, tenantID uuid.UUID, most int) ([]Member, error) {
+	rows, err := s.q(ctx).Members(ctx, teamsql.MembersParams{TenantID: tenantID, Most: int32(most)})
 	members := make([]Member, len(rows))
 	for i, row := range rows {
 		members[i] = toMember(teamsql.MemberRow(row))
@@ -31,15 +32,20 @@ func (s store) members(ctx context.Context, tenantID uuid.UUID) ([]Member, error
 	return members, sqldb.Wrap(err, "list members")
 }
 
-// memberNames lists a tenant's members in no order, with what their place in a list
-// depends on.
-func (s store) memberNames(ctx context.Context, tenantID uuid.UUID) ([]Member, error) {
+// memberOrder lists the ids of a tenant's members in the order of lists. Of the members no
+// more is read than it depends on.
+func (s store) memberOrder(ctx context.Context, tenantID uuid.UUID) ([]int64, error) {
 	rows, err := s.q(ctx).MemberNames(ctx, tenantID)
-	members := make([]Member, len(rows))
+	places := make([]place, len(rows))
 	for i, row := range rows {
-		members[i] = Member{UserID: row.UserID, Name: row.Name, Role: row.RoleName}
+		places[i] = placeOf(row.UserID, row.Name, row.RoleName)
 	}
-	return members, sqldb.Wrap(err, "list names of members")
+	slices.SortFunc(places, place.compare)
+	order := make([]int64, len(places))
+	for i, p := range places {
+		order[i] = p.id
+	}
+	return order, sqldb.Wrap(err, "list names of members")
 }
 
 // membersAmong returns those of some users, of whom there is at least one, that are members

@@ -20,47 +20,60 @@ func toInvitation(row teamsql.InvitationRow, now time.Time) Invitation {
 	}.at(now)
 }
 
-// mostInvitations is how many of a tenant's invitations are listed at once. Older ones are
-// on further pages.
-const mostInvitations = 1000
-
-// invitations lists the part of a tenant's invitations that q asks for, the newest first,
-// and how many there are.
-func (s store) invitations(ctx context.Context, tenantID uuid.UUID, q page.Query, now time.Time) ([]Invitation, int64, error) {
-	rows, err := s.q(ctx).Invitations(ctx, teamsql.InvitationsParams{
-		TenantID: tenantID, Most: int32(q.Limit(mostInvitations)), Skipped: int32(q.Offset()),
-	})
+// invitationsOnPage lists the invitations of a tenant on a page, the newest first, and how
+// many there are on all.
+func (s store) invitationsOnPage(ctx context.Context, tenantID uuid.UUID, q page.Query, now time.Time) ([]Invitation, int64, error) {
+	most, skipped := q.Limits()
+	rows, err := s.q(ctx).Invitations(ctx, teamsql.InvitationsParams{TenantID: tenantID, Most: most, Skipped: skipped})
 	if err != nil {
 		return nil, 0, sqldb.Wrap(err, "list invitations")
 	}
-	found := make([]Invitation, len(rows))
-	for i, row := range rows {
-		found[i] = toInvitation(teamsql.InvitationRow(row), now)
-	}
-	if q.Whole() {
-		return found, int64(len(found)), nil
-	}
 	total, err := s.q(ctx).CountInvitations(ctx, tenantID)
-	return found, total, sqldb.Wrap(err, "count invitations")
+	return toInvitations(rows, now), total, sqldb.Wrap(err, "count invitations")
 }
 
-// pendingInvitations is invitations for those that can be accepted at now.
-func (s store) pendingInvitations(ctx context.Context, tenantID uuid.UUID, q page.Query, now time.Time) ([]Invitation, int64, error) {
-	rows, err := s.q(ctx).PendingInvitations(ctx, teamsql.PendingInvitationsParams{
-		TenantID: tenantID, Now: now, Most: int32(q.Limit(mostInvitations)), Skipped: int32(q.Offset()),
-	})
+// pendingOnPage is invitationsOnPage for those that can be accepted at now.
+func (s store) pendingOnPage(ctx context.Context, tenantID uuid.UUID, q page.Query, now time.Time) ([]Invitation, int64, error) {
+	most, skipped := q.Limits()
+	rows, err := s.q(ctx).PendingInvitations(ctx, teamsql.PendingInvitationsParams{TenantID: tenantID, Now: now, Most: most, Skipped: skipped})
 	if err != nil {
 		return nil, 0, sqldb.Wrap(err, "list pending invitations")
 	}
+	total, err := s.q(ctx).CountPendingInvitations(ctx, teamsql.CountPendingInvitationsParams{TenantID: tenantID, Now: now})
+	return toInvitations(rows, now), total, sqldb.Wrap(err, "count pending invitations")
+}
+
+// newest is before the first invitation of a list.
+var newest = Invitation{ID: uuid.Max, CreatedAt: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
+
+// invitationsAfter lists at most some of a tenant's invitations that follow one in the list,
+// the newest first.
+func (s store) invitationsAfter(ctx context.Context, tenantID uuid.UUID, last Invitation, most int, now time.Time) ([]Invitation, error) {
+	rows, err := s.q(ctx).OlderInvitations(ctx, teamsql.OlderInvitationsParams{
+		TenantID: tenantID, CreatedAt: last.CreatedAt, ID: last.ID, Most: int32(most),
+	})
+	return toInvitations(rows, now), sqldb.Wrap(err, "list older invitations")
+}
+
+// pendingAfter is invitationsAfter for those that can be accepted at now.
+func (s store) pendingAfter(ctx context.Context, tenantID uuid.UUID, last Invitation, most int, now time.Time) ([]Invitation, error) {
+	rows, err := s.q(ctx).OlderPendingInvitations(ctx, teamsql.OlderPendingInvitationsParams{
+		TenantID: tenantID, Now: now, CreatedAt: last.CreatedAt, ID: last.ID, Most: int32(most),
+	})
+	return toInvitations(rows, now), sqldb.Wrap(err, "list older pending invitations")
+}
+
+// rowsOfInvitations are the types that queries return lists of invitations in.
+type rowsOfInvitations interface {
+	teamsql.InvitationsRow | teamsql.PendingInvitationsRow | teamsql.OlderInvitationsRow | teamsql.OlderPendingInvitationsRow
+}
+
+func toInvitations[R rowsOfInvitations](rows []R, now time.Time) []Invitation {
 	found := make([]Invitation, len(rows))
 	for i, row := range rows {
 		found[i] = toInvitation(teamsql.InvitationRow(row), now)
 	}
-	if q.Whole() {
-		return found, int64(len(found)), nil
-	}
-	total, err := s.q(ctx).CountPendingInvitations(ctx, teamsql.CountPendingInvitationsParams{TenantID: tenantID, Now: now})
-	return found, total, sqldb.Wrap(err, "count pending invitations")
+	return found
 }
 
 // invitation returns a tenant's invitation as it is at now, or errNoInvitation.

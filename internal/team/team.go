@@ -139,19 +139,29 @@ func rank(role string) int {
 	}
 }
 
-// sortMembers sorts by role, then by name without regard to case, then by id.
+// place is what the place of a member in lists depends on: the role, then the name without
+// regard to case, then the id.
+type place struct {
+	rank int
+	key  string
+	id   int64
+}
+
+func placeOf(userID int64, name, role string) place {
+	return place{rank: rank(role), key: nameKey(name), id: userID}
+}
+
+func (p place) compare(other place) int {
+	return cmp.Or(cmp.Compare(p.rank, other.rank), cmp.Compare(p.key, other.key), cmp.Compare(p.id, other.id))
+}
+
+// sortMembers brings members in the order of lists.
 func sortMembers(members []Member) {
-	keys := make(map[int64]string, len(members))
+	places := make(map[int64]place, len(members))
 	for _, m := range members {
-		keys[m.UserID] = nameKey(m.Name)
+		places[m.UserID] = placeOf(m.UserID, m.Name, m.Role)
 	}
-	slices.SortFunc(members, func(a, b Member) int {
-		return cmp.Or(
-			cmp.Compare(rank(a.Role), rank(b.Role)),
-			cmp.Compare(keys[a.UserID], keys[b.UserID]),
-			cmp.Compare(a.UserID, b.UserID),
-		)
-	})
+	slices.SortFunc(members, func(a, b Member) int { return places[a.UserID].compare(places[b.UserID]) })
 }
 
 // sortRoles sorts the built-in roles first and then a tenant's own by name.

@@ -46,21 +46,31 @@ JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id
 ORDER BY m.joined_at, u.id;
 
+-- The memberships are found before the users: with an OR over both, PostgreSQL reads all
+-- members of a large tenant, and for these the whole table of users. The order is there for the
+-- plan as well: for any one row PostgreSQL goes through the table until it meets it.
 -- name: OwnerAndMember :many
 SELECT u.id, u.name, u.email, u.locale, r.name AS role_name, m.joined_at
-FROM memberships m
+FROM (
+    SELECT a.user_id, a.role_id, a.joined_at FROM memberships a WHERE a.tenant_id = $1 AND a.user_id = sqlc.arg(user_id)
+    UNION
+    SELECT o.user_id, o.role_id, o.joined_at FROM (
+        SELECT x.user_id, x.role_id, x.joined_at FROM memberships x
+        WHERE x.tenant_id = $1 AND x.role_id = (SELECT b.id FROM roles b WHERE b.tenant_id IS NULL AND b.name = sqlc.arg(owner)::text)
+        ORDER BY x.joined_at LIMIT 1
+    ) o
+) m
 JOIN users u ON u.id = m.user_id
-JOIN roles r ON r.id = m.role_id
-WHERE m.tenant_id = $1 AND (m.user_id = sqlc.arg(user_id) OR r.tenant_id IS NULL AND r.name = sqlc.arg(owner)::text);
+JOIN roles r ON r.id = m.role_id;
 
 -- name: OwnerLocale :one
 SELECT u.locale
-FROM memberships m
-JOIN users u ON u.id = m.user_id
-JOIN roles r ON r.id = m.role_id
-WHERE m.tenant_id = $1 AND r.tenant_id IS NULL AND r.name = sqlc.arg(owner)::text
-ORDER BY m.joined_at
-LIMIT 1;
+FROM (
+    SELECT x.user_id FROM memberships x
+    WHERE x.tenant_id = $1 AND x.role_id = (SELECT b.id FROM roles b WHERE b.tenant_id IS NULL AND b.name = sqlc.arg(owner)::text)
+    ORDER BY x.joined_at LIMIT 1
+) m
+JOIN users u ON u.id = m.user_id;
 
 -- name: SettingsOfUser :one
 SELECT t.settings FROM memberships m JOIN tenants t ON t.id = m.tenant_id WHERE m.user_id = $1;

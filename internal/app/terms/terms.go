@@ -125,26 +125,36 @@ func (p Payers) paysUsage(ctx context.Context, sub subscription.Subscription) (b
 // Billed reports whether a time was in a billing period that is over, of a
 // subscription whose plan bills usage.
 func (p Payers) Billed(ctx context.Context, tenantID uuid.UUID, at time.Time) (bool, error) {
-	subs, err := p.Subscriptions.OfTenant(ctx, tenantID)
-	if err != nil {
-		return false, err
-	}
-	for _, sub := range subs {
-		end := sub.CurrentPeriodStart
-		if sub.Status.Over() {
-			end = sub.CurrentPeriodEnd
-			if sub.UpdatedAt.Before(end) {
-				end = sub.UpdatedAt
+	next := p.Subscriptions.OfTenant(tenantID)
+	for more := true; more; {
+		var subs []subscription.Subscription
+		var err error
+		if subs, more, err = next(ctx); err != nil {
+			return false, err
+		}
+		for _, sub := range subs {
+			if !wasBilled(sub, at) {
+				continue
 			}
-		}
-		if at.Before(sub.CreatedAt) || !at.Before(end) || sub.TrialEndsAt != nil && at.Before(*sub.TrialEndsAt) {
-			continue
-		}
-		if pays, err := p.paysUsage(ctx, sub); pays || err != nil {
-			return pays, err
+			if pays, err := p.paysUsage(ctx, sub); pays || err != nil {
+				return pays, err
+			}
 		}
 	}
 	return false, nil
+}
+
+// wasBilled reports whether a time was in a billing period of a subscription that is over,
+// and not in its trial.
+func wasBilled(sub subscription.Subscription, at time.Time) bool {
+	end := sub.CurrentPeriodStart
+	if sub.Status.Over() {
+		end = sub.CurrentPeriodEnd
+		if sub.UpdatedAt.Before(end) {
+			end = sub.UpdatedAt
+		}
+	}
+	return !at.Before(sub.CreatedAt) && at.Before(end) && (sub.TrialEndsAt == nil || !at.Before(*sub.TrialEndsAt))
 }
 
 // Consumption gives the subscription domain how much a tenant uses of each metered

@@ -63,6 +63,17 @@ func (q *Queries) CountDeparture(ctx context.Context, tenantID uuid.UUID) error 
 	return err
 }
 
+const countSubscriptionsOfTenant = `-- name: CountSubscriptionsOfTenant :one
+SELECT count(*) FROM subscriptions WHERE tenant_id = $1
+`
+
+func (q *Queries) CountSubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countSubscriptionsOfTenant, tenantID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const customersOfPlan = `-- name: CustomersOfPlan :many
 WITH c AS MATERIALIZED (
     SELECT s.plan_id, s.currency, s.price_cents, s.interval_unit, s.interval_count, count(*) AS tenants
@@ -501,6 +512,88 @@ func (q *Queries) NoteTrialEndTold(ctx context.Context, arg NoteTrialEndToldPara
 	return result.RowsAffected()
 }
 
+const olderSubscriptionsOfTenant = `-- name: OlderSubscriptionsOfTenant :many
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active FROM subscriptions
+WHERE tenant_id = $1 AND (created_at, id) < ($2::timestamptz, $3::uuid)
+ORDER BY created_at DESC, id DESC
+LIMIT $4
+`
+
+type OlderSubscriptionsOfTenantParams struct {
+	TenantID  uuid.UUID
+	CreatedAt time.Time
+	ID        uuid.UUID
+	Most      int32
+}
+
+// The subscriptions that follow one in the list.
+func (q *Queries) OlderSubscriptionsOfTenant(ctx context.Context, arg OlderSubscriptionsOfTenantParams) ([]Subscription, error) {
+	rows, err := q.db.QueryContext(ctx, olderSubscriptionsOfTenant,
+		arg.TenantID,
+		arg.CreatedAt,
+		arg.ID,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []Subscription{}
+	for rows.Next() {
+		var i Subscription
+		if err := rows.Scan(
+			&i.ID,
+			&i.TenantID,
+			&i.PlanID,
+			&i.Status,
+			&i.Currency,
+			&i.PriceCents,
+			&i.Quantity,
+			&i.IntervalUnit,
+			&i.IntervalCount,
+			&i.BillingAnchor,
+			&i.CurrentPeriodStart,
+			&i.CurrentPeriodEnd,
+			&i.TrialEndsAt,
+			&i.CancelAtPeriodEnd,
+			&i.CanceledAt,
+			&i.CancellationReason,
+			&i.PSPSubscriptionID,
+			&i.SyncVersion,
+			&i.CreatedAt,
+			&i.UpdatedAt,
+			&i.SeenAt,
+			&i.TrialEndTold,
+			&i.CancelAt,
+			&i.PSPPriceID,
+			&i.PaymentAction,
+			&i.PaymentURL,
+			&i.PendingPlanID,
+			&i.PendingPSPPriceID,
+			&i.PendingPSPInvoiceID,
+			&i.PendingExpiresAt,
+			&i.Departures,
+			&i.FormerBilling,
+			&i.MeteredItems,
+			&i.MeteredPeriod,
+			&i.MeteredTerms,
+			&i.JournaledVersion,
+			&i.JournaledAmount,
+			&i.JournaledActive,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const openCheckouts = `-- name: OpenCheckouts :many
 SELECT c.id, c.psp_session_id FROM checkouts c
 WHERE c.tenant_id = $1 AND c.completed_at IS NULL AND c.expired_at IS NULL AND c.psp_session_id IS NOT NULL
@@ -739,11 +832,17 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 }
 
 const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $2
 `
 
-func (q *Queries) SubscriptionsOfTenant(ctx context.Context, tenantID uuid.UUID) ([]Subscription, error) {
-	rows, err := q.db.QueryContext(ctx, subscriptionsOfTenant, tenantID)
+type SubscriptionsOfTenantParams struct {
+	TenantID uuid.UUID
+	Skipped  int32
+	Most     int32
+}
+
+func (q *Queries) SubscriptionsOfTenant(ctx context.Context, arg SubscriptionsOfTenantParams) ([]Subscription, error) {
+	rows, err := q.db.QueryContext(ctx, subscriptionsOfTenant, arg.TenantID, arg.Skipped, arg.Most)
 	if err != nil {
 		return nil, err
 	}

@@ -149,6 +149,38 @@ func (q *Queries) ExpireInvitations(ctx context.Context, arg ExpireInvitationsPa
 	return err
 }
 
+const holdersOfRole = `-- name: HoldersOfRole :many
+SELECT user_id FROM memberships WHERE tenant_id = $1 AND role_id = $2 ORDER BY user_id
+`
+
+type HoldersOfRoleParams struct {
+	TenantID uuid.UUID
+	RoleID   int64
+}
+
+func (q *Queries) HoldersOfRole(ctx context.Context, arg HoldersOfRoleParams) ([]int64, error) {
+	rows, err := q.db.QueryContext(ctx, holdersOfRole, arg.TenantID, arg.RoleID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []int64{}
+	for rows.Next() {
+		var user_id int64
+		if err := rows.Scan(&user_id); err != nil {
+			return nil, err
+		}
+		items = append(items, user_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const insertInvitation = `-- name: InsertInvitation :exec
 INSERT INTO invitations (id, tenant_id, email, role_id, inviter_id, status, token_hash, expires_in_days, expires_at, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)
@@ -493,7 +525,13 @@ FROM memberships m
 JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id
 WHERE m.tenant_id = $1
+LIMIT $2
 `
+
+type MembersParams struct {
+	TenantID uuid.UUID
+	Most     int32
+}
 
 type MembersRow struct {
 	ID         int64
@@ -505,8 +543,8 @@ type MembersRow struct {
 	JoinedAt   time.Time
 }
 
-func (q *Queries) Members(ctx context.Context, tenantID uuid.UUID) ([]MembersRow, error) {
-	rows, err := q.db.QueryContext(ctx, members, tenantID)
+func (q *Queries) Members(ctx context.Context, arg MembersParams) ([]MembersRow, error) {
+	rows, err := q.db.QueryContext(ctx, members, arg.TenantID, arg.Most)
 	if err != nil {
 		return nil, err
 	}
@@ -564,6 +602,146 @@ type MoveMembersParams struct {
 func (q *Queries) MoveMembers(ctx context.Context, arg MoveMembersParams) error {
 	_, err := q.db.ExecContext(ctx, moveMembers, arg.NewRoleID, arg.TenantID, arg.RoleID)
 	return err
+}
+
+const olderInvitations = `-- name: OlderInvitations :many
+SELECT invitations.id, invitations.tenant_id, invitations.email, invitations.role_id, invitations.inviter_id, invitations.status, invitations.token_hash, invitations.expires_in_days, invitations.expires_at, invitations.created_at, invitations.updated_at, r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+FROM invitations
+JOIN roles r ON r.id = invitations.role_id
+JOIN tenants t ON t.id = invitations.tenant_id
+JOIN users u ON u.id = invitations.inviter_id
+WHERE invitations.tenant_id = $1 AND (invitations.created_at, invitations.id) < ($2::timestamptz, $3::uuid)
+ORDER BY invitations.created_at DESC, invitations.id DESC
+LIMIT $4
+`
+
+type OlderInvitationsParams struct {
+	TenantID  uuid.UUID
+	CreatedAt time.Time
+	ID        uuid.UUID
+	Most      int32
+}
+
+type OlderInvitationsRow struct {
+	Invitation  Invitation
+	RoleName    string
+	TenantName  string
+	InviterName string
+}
+
+// The invitations that follow one in the list.
+func (q *Queries) OlderInvitations(ctx context.Context, arg OlderInvitationsParams) ([]OlderInvitationsRow, error) {
+	rows, err := q.db.QueryContext(ctx, olderInvitations,
+		arg.TenantID,
+		arg.CreatedAt,
+		arg.ID,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []OlderInvitationsRow{}
+	for rows.Next() {
+		var i OlderInvitationsRow
+		if err := rows.Scan(
+			&i.Invitation.ID,
+			&i.Invitation.TenantID,
+			&i.Invitation.Email,
+			&i.Invitation.RoleID,
+			&i.Invitation.InviterID,
+			&i.Invitation.Status,
+			&i.Invitation.TokenHash,
+			&i.Invitation.ExpiresInDays,
+			&i.Invitation.ExpiresAt,
+			&i.Invitation.CreatedAt,
+			&i.Invitation.UpdatedAt,
+			&i.RoleName,
+			&i.TenantName,
+			&i.InviterName,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const olderPendingInvitations = `-- name: OlderPendingInvitations :many
+SELECT invitations.id, invitations.tenant_id, invitations.email, invitations.role_id, invitations.inviter_id, invitations.status, invitations.token_hash, invitations.expires_in_days, invitations.expires_at, invitations.created_at, invitations.updated_at, r.name AS role_name, t.name AS tenant_name, u.name AS inviter_name
+FROM invitations
+JOIN roles r ON r.id = invitations.role_id
+JOIN tenants t ON t.id = invitations.tenant_id
+JOIN users u ON u.id = invitations.inviter_id
+WHERE invitations.tenant_id = $1 AND invitations.status = 'pending' AND invitations.expires_at > $2
+  AND (invitations.created_at, invitations.id) < ($3::timestamptz, $4::uuid)
+ORDER BY invitations.created_at DESC, invitations.id DESC
+LIMIT $5
+`
+
+type OlderPendingInvitationsParams struct {
+	TenantID  uuid.UUID
+	Now       time.Time
+	CreatedAt time.Time
+	ID        uuid.UUID
+	Most      int32
+}
+
+type OlderPendingInvitationsRow struct {
+	Invitation  Invitation
+	RoleName    string
+	TenantName  string
+	InviterName string
+}
+
+func (q *Queries) OlderPendingInvitations(ctx context.Context, arg OlderPendingInvitationsParams) ([]OlderPendingInvitationsRow, error) {
+	rows, err := q.db.QueryContext(ctx, olderPendingInvitations,
+		arg.TenantID,
+		arg.Now,
+		arg.CreatedAt,
+		arg.ID,
+		arg.Most,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []OlderPendingInvitationsRow{}
+	for rows.Next() {
+		var i OlderPendingInvitationsRow
+		if err := rows.Scan(
+			&i.Invitation.ID,
+			&i.Invitation.TenantID,
+			&i.Invitation.Email,
+			&i.Invitation.RoleID,
+			&i.Invitation.InviterID,
+			&i.Invitation.Status,
+			&i.Invitation.TokenHash,
+			&i.Invitation.ExpiresInDays,
+			&i.Invitation.ExpiresAt,
+			&i.Invitation.CreatedAt,
+			&i.Invitation.UpdatedAt,
+			&i.RoleName,
+			&i.TenantName,
+			&i.InviterName,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const pendingInvitations = `-- name: PendingInvitations :many

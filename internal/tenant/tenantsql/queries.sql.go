@@ -398,10 +398,17 @@ func (q *Queries) Members(ctx context.Context, tenantID uuid.UUID) ([]MembersRow
 
 const ownerAndMember = `-- name: OwnerAndMember :many
 SELECT u.id, u.name, u.email, u.locale, r.name AS role_name, m.joined_at
-FROM memberships m
+FROM (
+    SELECT a.user_id, a.role_id, a.joined_at FROM memberships a WHERE a.tenant_id = $1 AND a.user_id = $2
+    UNION
+    SELECT o.user_id, o.role_id, o.joined_at FROM (
+        SELECT x.user_id, x.role_id, x.joined_at FROM memberships x
+        WHERE x.tenant_id = $1 AND x.role_id = (SELECT b.id FROM roles b WHERE b.tenant_id IS NULL AND b.name = $3::text)
+        ORDER BY x.joined_at LIMIT 1
+    ) o
+) m
 JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id
-WHERE m.tenant_id = $1 AND (m.user_id = $2 OR r.tenant_id IS NULL AND r.name = $3::text)
 `
 
 type OwnerAndMemberParams struct {
@@ -419,6 +426,9 @@ type OwnerAndMemberRow struct {
 	JoinedAt time.Time
 }
 
+// The memberships are found before the users: with an OR over both, PostgreSQL reads all
+// members of a large tenant, and for these the whole table of users. The order is there for the
+// plan as well: for any one row PostgreSQL goes through the table until it meets it.
 func (q *Queries) OwnerAndMember(ctx context.Context, arg OwnerAndMemberParams) ([]OwnerAndMemberRow, error) {
 	rows, err := q.db.QueryContext(ctx, ownerAndMember, arg.TenantID, arg.UserID, arg.Owner)
 	if err != nil {
@@ -451,12 +461,12 @@ func (q *Queries) OwnerAndMember(ctx context.Context, arg OwnerAndMemberParams) 
 
 const ownerLocale = `-- name: OwnerLocale :one
 SELECT u.locale
-FROM memberships m
+FROM (
+    SELECT x.user_id FROM memberships x
+    WHERE x.tenant_id = $1 AND x.role_id = (SELECT b.id FROM roles b WHERE b.tenant_id IS NULL AND b.name = $2::text)
+    ORDER BY x.joined_at LIMIT 1
+) m
 JOIN users u ON u.id = m.user_id
-JOIN roles r ON r.id = m.role_id
-WHERE m.tenant_id = $1 AND r.tenant_id IS NULL AND r.name = $2::text
-ORDER BY m.joined_at
-LIMIT 1
 `
 
 type OwnerLocaleParams struct {

@@ -1,9 +1,14 @@
 package retention_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,8 +17,10 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/events"
 	"github.com/tenantry/tenantry/internal/usage/retention"
+	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // BenchmarkPrune measures how many old events a second are deleted, of streams with few and
@@ -83,4 +90,70 @@ func fill(b *testing.B, db *sqldb.DB, now time.Time, streams, ofStream int) {
 	if err != nil {
 		b.Fatal(err)
 	}
+}
+
+// BenchmarkPruneBeside measures the same on a disk, while the process records a thousand
+// events a second, with as many callers as it takes: what deletion leaves for others counts as
+// much as what it does. The database is SQLite in a new file, or the empty one that
+// TENANTRY_BENCH_DATABASE_URL names, such as a PostgreSQL that waits for its disk.
+//
+//	go test ./internal/usage/retention -run '^$' -bench PruneBeside -benchtime 1x
+func BenchmarkPruneBeside(b *testing.B) {
+	const old, ofStream, wanted, callers = 200_000, 250, 1000, 32
+	url := cmp.Or(os.Getenv("TENANTRY_BENCH_DATABASE_URL"), sqldb.FileURL(filepath.Join(b.TempDir(), "bench.db")))
+	db := dbtest.Open(b, url)
+	if err := db.Migrate(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	w := usagetest.Idle(db, "2026-11-21 12:00")
+	code := "calls-" + sqldb.NewID().String()
+	w.Apply(b, usagetest.Meter(code, usage.Sum, usage.Monthly, usage.Hard))
+	tenants := make([]uuid.UUID, 64)
+	for i := range tenants {
+		tenants[i] = w.NewTenant(b)
+	}
+	svc := usage.NewService(w.Deps())
+	r := retention.New(retention.Deps{DB: db, Clock: w.Clock, Log: slog.New(slog.DiscardHandler), Keep: retention.Shortest})
+	var deleting time.Duration
+	var recorded atomic.Int64
+	for b.Loop() {
+		fill(b, db, w.Clock.Now(), old/ofStream, ofStream)
+		ctx, stop := context.WithCancel(b.Context())
+		var load sync.WaitGroup
+		load.Go(func() { _ = svc.Run(ctx) })
+		for caller := range callers {
+			load.Go(func() {
+				tick := time.NewTicker(time.Second * callers / wanted)
+				defer tick.Stop()
+				for i := 0; ; i++ {
+					select {
+					case <-ctx.Done():
+						return
+					case <-tick.C:
+					}
+					_, err := svc.Record(ctx, tenants[(caller+i)%len(tenants)], usagetest.Keyed(usagetest.Recording(code, "1"), sqldb.NewID().String()))
+					if err == nil {
+						recorded.Add(1)
+					} else if ctx.Err() == nil {
+						b.Error(err)
+					}
+				}
+			})
+		}
+		began := clock.System().Now()
+		for left := 1; left > 0; { // a run of the job ends after a time
+			if err := r.Prune(b.Context()); err != nil {
+				b.Fatal(err)
+			}
+			row := db.Conn(b.Context()).QueryRowContext(b.Context(), `SELECT count(*) FROM usage_records WHERE recorded_at < $1`, w.Clock.Now().AddDate(0, 0, -50))
+			if err := row.Scan(&left); err != nil {
+				b.Fatal(err)
+			}
+		}
+		deleting += clock.System().Now().Sub(began)
+		stop()
+		load.Wait()
+	}
+	b.ReportMetric(float64(old*b.N)/deleting.Seconds(), "deleted/s")
+	b.ReportMetric(float64(recorded.Load())/deleting.Seconds(), "recorded/s")
 }
