@@ -44,11 +44,7 @@ type credential struct {
 // that the impersonation is for and in no other.
 func (s store) callers(ctx context.Context, hashes []string) (map[string]credential, error) {
 	found := make(map[string]credential, len(hashes))
-	hashes = sqldb.Padded(hashes)
-	args := make([]any, len(hashes))
-	for i, hash := range hashes {
-		args[i] = hash
-	}
+	among, args := sqldb.Among(s.db, 1, "text", hashes)
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT
     t.token_hash, t.id, t.kind, t.family, t.family_expires_at, t.expires_at, t.idle_seconds, t.last_used_at,
     u.id, u.name, u.email, u.is_platform_admin, u.platform_permissions, u.avatar_hash, u.locale, u.email_verified_at IS NOT NULL,
@@ -61,7 +57,7 @@ LEFT JOIN users i ON i.id = CASE WHEN t.impersonated_user_id IS NOT NULL THEN t.
 LEFT JOIN memberships m ON m.user_id = u.id AND (t.impersonated_tenant_id IS NULL OR m.tenant_id = t.impersonated_tenant_id)
 LEFT JOIN tenants tn ON tn.id = m.tenant_id
 LEFT JOIN roles r ON r.id = m.role_id
-WHERE t.revoked_at IS NULL AND t.token_hash IN `+sqldb.List(1, len(hashes), "text"), args...)
+WHERE t.revoked_at IS NULL AND t.token_hash `+among, args...)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "look up credentials")
 	}

@@ -35,9 +35,9 @@ func (s *Service) keepPlaces() {
 
 func (s *Service) findPlaces(ctx context.Context, userIDs []int64) (map[int64][]account.Membership, error) {
 	places, active := map[int64][]membership{}, map[uuid.UUID]bool{}
-	list, args := userList(userIDs)
-	tenants := `SELECT m.tenant_id FROM memberships m WHERE m.user_id IN ` + list
-	err := s.deps.DB.Each(ctx, membershipsQuery(userIDs, places), s.deps.Subscriptions.ActiveAmong(tenants, args, active))
+	among, args := sqldb.Among(s.deps.DB, 1, "bigint", userIDs)
+	tenants := `SELECT m.tenant_id FROM memberships m WHERE m.user_id ` + among
+	err := s.deps.DB.Each(ctx, s.store.membershipsQuery(userIDs, places), s.deps.Subscriptions.ActiveAmong(tenants, args, active))
 	if err != nil {
 		return nil, err
 	}
