@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/limit"
@@ -178,6 +179,7 @@ type operation struct {
 	guards []Guard // of the route
 	status int
 	exists func(ctx context.Context, param func(string) string) error
+	ahead  func(ctx context.Context, tenantID uuid.UUID) context.Context // nil for most
 	path   []shape.Property
 	query  []shape.Property
 	body   *shape.Rules
@@ -195,6 +197,14 @@ func Status(code int) Option { return func(o *operation) { o.status = code } }
 // path parameters by name.
 func Exists(check func(ctx context.Context, param func(string) string) error) Option {
 	return func(o *operation) { o.exists = check }
+}
+
+// Ahead has what a route reads of the tenant of its path looked up together with the caller, in
+// one round trip to the database: begin asks for it (see gather.Kept). It is read before the
+// guards have let the request pass, so it must be nothing but a read, and whoever they refuse
+// costs as much as others.
+func Ahead(begin func(ctx context.Context, tenantID uuid.UUID) context.Context) Option {
+	return func(o *operation) { o.ahead = begin }
 }
 
 // Handle makes a function the handler of a route. I is a struct with `path` and

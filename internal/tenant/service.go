@@ -58,6 +58,7 @@ type Team interface {
 // Deps is what the service needs.
 type Deps struct {
 	DB            *sqldb.DB
+	Line          *gather.Line // what look-ups of memberships share; nil looks up each by itself
 	Clock         clock.Clock
 	Subscriptions Subscriptions
 	Overviews     Overviews   // nil knows of no subscription

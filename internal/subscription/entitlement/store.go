@@ -26,12 +26,11 @@ func (s store) hasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) 
 	return has, sqldb.Wrap(err, "look for a subscription that is not free")
 }
 
-// granted returns what the subscriptions of tenants grant, in no order. A tenant without one
-// that grants features is left out.
-func (s store) granted(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID][]Feature, error) {
-	found := make(map[uuid.UUID][]Feature, len(tenantIDs))
+// grantedQuery reads what the subscriptions of tenants grant into found, in no order. A tenant
+// without one that grants features is left out.
+func (s store) grantedQuery(tenantIDs []uuid.UUID, found map[uuid.UUID][]Feature) sqldb.Query {
 	among, args := sqldb.Among(s.db, 1, "uuid", tenantIDs)
-	return found, s.db.Each(ctx, sqldb.Query{
+	return sqldb.Query{
 		Doing: "list granted features",
 		// A row without a code where the plan has no features.
 		Text: `SELECT s.tenant_id, f.code, e.type, e.value
@@ -52,7 +51,7 @@ WHERE s.status IN ('active', 'trialing') AND s.tenant_id ` + among,
 			found[id] = features
 			return err
 		},
-	})
+	}
 }
 
 // activeQuery finds those of the tenants that a query selects which have a subscription that
