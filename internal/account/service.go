@@ -298,6 +298,12 @@ func (s *Service) insertLogin(ctx context.Context, userID int64, grant Grant, no
 	return tokens, s.store.insertCredential(ctx, of, kindSession, tokens.Session, now, idle)
 }
 
+// AheadOfMemberships has what Memberships is going to be asked for the user of a token looked
+// up with the token (see gather.Kept).
+func (s *Service) AheadOfMemberships(ctx context.Context, token string) context.Context {
+	return s.deps.Tenants.AheadOfMemberships(ctx, hashToken(token))
+}
+
 // Memberships lists the tenants that a user is in.
 func (s *Service) Memberships(ctx context.Context, userID int64) ([]Membership, error) {
 	return s.deps.Tenants.MembershipsOf(ctx, userID)

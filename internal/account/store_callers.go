@@ -39,6 +39,12 @@ type credential struct {
 	permissions string // separated by commas
 }
 
+// UsersOfTokens returns a query for the users that credentials stand for, which are a condition
+// for the hashes of their tokens: the target of one that impersonates.
+func UsersOfTokens(hashes string) string {
+	return `SELECT COALESCE(impersonated_user_id, user_id) FROM credentials WHERE token_hash ` + hashes
+}
+
 // callers finds the credentials that are not revoked, by the hashes of their
 // tokens. The user of a credential that impersonates is the target, in the tenant
 // that the impersonation is for and in no other.

@@ -107,7 +107,7 @@ func TestRoundTrips(t *testing.T) {
 			}
 			s.Call("POST", o.Path("/usage/batch"), o.Token, apptest.Object{"events": events}).Want(200)
 		}},
-		{"me", 2, func() { s.Call("GET", "/api/v1/auth/me", o.Token, nil).Want(200) }},
+		{"me", 1, func() { s.Call("GET", "/api/v1/auth/me", o.Token, nil).Want(200) }},
 		{"quotas", 1, func() { s.Call("GET", o.Path("/usage/quotas"), o.Token, nil).Want(200) }},
 		{"entitlements", 1, func() { s.Call("GET", o.Path("/entitlements"), o.Token, nil).Want(200) }},
 		{"settings", 8, func() {

@@ -69,7 +69,7 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 func (a *API) authenticate(r *http.Request, op *operation, session string) (context.Context, *authz.Caller, error) {
 	ctx, authorization := r.Context(), r.Header.Get("Authorization")
 	if authorization == "" && session != "" {
-		ctx = op.askAhead(ctx, r)
+		ctx = op.askAhead(ctx, r, session)
 		caller, err := a.cfg.AuthenticateSession(ctx, session)
 		return ctx, caller, err
 	}
@@ -78,7 +78,7 @@ func (a *API) authenticate(r *http.Request, op *operation, session string) (cont
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > maxToken || strings.ContainsFunc(token, notToken) {
 		return ctx, nil, errUnauthenticated
 	}
-	ctx = op.askAhead(ctx, r)
+	ctx = op.askAhead(ctx, r, token)
 	if len(token) == authz.KeyLength && strings.HasPrefix(token, authz.KeyPrefix) {
 		tenantID, err := shape.ParseID(chi.URLParam(r, "tenantId"))
 		if err != nil {
@@ -92,15 +92,11 @@ func (a *API) authenticate(r *http.Request, op *operation, session string) (cont
 }
 
 // askAhead asks for what the route reads, just before the look-up of the caller.
-func (op *operation) askAhead(ctx context.Context, r *http.Request) context.Context {
+func (op *operation) askAhead(ctx context.Context, r *http.Request, token string) context.Context {
 	if op.ahead == nil {
 		return ctx
 	}
-	tenantID, err := shape.ParseID(chi.URLParam(r, "tenantId"))
-	if err != nil {
-		return ctx
-	}
-	return op.ahead(ctx, tenantID)
+	return op.ahead(ctx, r, token)
 }
 
 // maxUserAgent is how much of a User-Agent is kept, in bytes.

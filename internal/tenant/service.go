@@ -77,6 +77,8 @@ type Service struct {
 	deps   Deps
 	store  store
 	places *gather.Kept[int64, []account.Membership] // by user
+	// ofTokens has the places of the users of tokens, by the token's hash; nil without a line.
+	ofTokens *gather.Kept[string, map[int64][]account.Membership]
 }
 
 // NewService returns the service.
