@@ -16,6 +16,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -91,6 +92,41 @@ func (p *postgres) output(ctx context.Context, program string, args ...string) (
 
 func (p *postgres) stop(ctx context.Context) error {
 	return p.run(ctx, "pg_ctl", "stop", "-D", p.dir+"/data", "-m", "fast", "-w")
+}
+
+// cpu returns the CPU time of all processes of the server; 0 where there is none.
+func (p *postgres) cpu() (total time.Duration, err error) {
+	if p == nil {
+		return 0, nil
+	}
+	text, err := os.ReadFile(p.dir + "/data/postmaster.pid")
+	if err != nil {
+		return 0, err
+	}
+	first, _, _ := strings.Cut(string(text), "\n")
+	parent, err := strconv.Atoi(first)
+	if err != nil {
+		return 0, err
+	}
+	entries, err := os.ReadDir("/proc")
+	if err != nil {
+		return 0, err
+	}
+	for _, entry := range entries {
+		process, err := strconv.Atoi(entry.Name())
+		if err != nil {
+			continue // no process
+		}
+		u, err := usageOf(process)
+		switch {
+		case err != nil: // has ended meanwhile
+		case process == parent:
+			total += u.own + u.reaped
+		case u.parent == parent:
+			total += u.own
+		}
+	}
+	return total, nil
 }
 
 // url returns the URL of a database.

@@ -135,15 +135,31 @@ func (c *child) memory() (now, highest float64, err error) {
 
 // cpu returns the CPU time that the server has used.
 func (c *child) cpu() (time.Duration, error) {
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(c.cmd.Process.Pid) + "/stat")
+	u, err := usageOf(c.cmd.Process.Pid)
+	return u.own, err
+}
+
+// used is the CPU time of a process.
+type used struct {
+	parent      int
+	own, reaped time.Duration // reaped is that of its children which have ended
+}
+
+// usageOf reads what a process has used.
+func usageOf(process int) (used, error) {
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(process) + "/stat")
 	if err != nil {
-		return 0, err
+		return used{}, err
 	}
 	_, rest, _ := strings.Cut(string(text), ") ")
-	fields := strings.Fields(rest)
-	user, err1 := strconv.ParseInt(fields[11], 10, 64)
-	system, err2 := strconv.ParseInt(fields[12], 10, 64)
-	return time.Duration(user+system) * 10 * time.Millisecond, errors.Join(err1, err2)
+	var n [15]int64 // from the state on
+	for i, field := range strings.Fields(rest)[1:len(n)] {
+		if n[i+1], err = strconv.ParseInt(field, 10, 64); err != nil {
+			return used{}, err
+		}
+	}
+	const tick = 10 * time.Millisecond
+	return used{int(n[1]), time.Duration(n[11]+n[12]) * tick, time.Duration(n[13]+n[14]) * tick}, nil
 }
 
 // freeAddress returns an address that nobody listens on.

@@ -178,7 +178,7 @@ func (s *session) setAnswer(ctx context.Context, route string, want int, probe r
 // measure lets the service and its limit take turns, so that other work of the machine
 // affects both.
 func (s *session) measure(ctx context.Context, sc scenario, n int) error {
-	var rates, p50s, p99s, cpus, limits, limitCPUs, ratios, kept []float64
+	var rates, p50s, p99s, cpus, databaseCPUs, limits, limitCPUs, ratios, kept []float64
 	others := 0
 	for range s.rounds {
 		callers := make([]load.Caller, n)
@@ -190,8 +190,10 @@ func (s *session) measure(ctx context.Context, sc scenario, n int) error {
 			works = append(works, beside(s.world)...)
 		}
 		profiled := s.profile(ctx, sc.name, n)
+		databaseBefore, err1 := s.postgres.cpu()
 		all, cpu, err := s.loadOn(s.service, works)
-		if err := errors.Join(err, <-profiled); err != nil {
+		databaseAfter, err2 := s.postgres.cpu()
+		if err := errors.Join(err, err1, err2, <-profiled); err != nil {
 			return err
 		}
 		limit, limitCPU, err := s.limit(ctx, sc, n)
@@ -200,6 +202,7 @@ func (s *session) measure(ctx context.Context, sc scenario, n int) error {
 		}
 		r, each := all[0], float64(max(1, sc.events))
 		rates, cpus = append(rates, r.Rate()*each), append(cpus, cpu/each)
+		databaseCPUs = append(databaseCPUs, s.perAnswer(databaseAfter-databaseBefore, r)/each)
 		p50s, p99s = append(p50s, r.Quantile(0.5)), append(p99s, r.Quantile(0.99))
 		for i, one := range all {
 			others += one.Others()
@@ -212,7 +215,7 @@ func (s *session) measure(ctx context.Context, sc scenario, n int) error {
 		}
 	}
 	row := report.Row{
-		Database: s.database, Work: sc.name, Connections: n, Rate: median(rates), P50: median(p50s), P99: median(p99s), CPU: median(cpus),
+		Database: s.database, Work: sc.name, Connections: n, Rate: median(rates), P50: median(p50s), P99: median(p99s), CPU: median(cpus), DatabaseCPU: median(databaseCPUs),
 		Others: others, Limit: sc.bare, LimitRate: median(limits), LimitCPU: median(limitCPUs), Ratio: median(ratios),
 		WantRatio: sc.ratio, WantRate: sc.rate, WantP99: sc.p99,
 	}
@@ -234,9 +237,14 @@ func (s *session) loadOn(c *child, works []load.Work) (all []load.Result, cpu fl
 		return nil, 0, err
 	}
 	after, err := c.cpu()
-	// The load ran a little longer than answers were counted.
+	return all, s.perAnswer(after-before, all[0]), err
+}
+
+// perAnswer returns the CPU time for each answer in microseconds, of that during a load. The
+// load ran a little longer than answers were counted.
+func (s *session) perAnswer(cpu time.Duration, r load.Result) float64 {
 	share := s.length().Seconds() / (s.length() + load.WarmUp).Seconds()
-	return all, share * float64((after - before).Microseconds()) / max(1, float64(len(all[0].Latencies))), err
+	return share * float64(cpu.Microseconds()) / max(1, float64(len(r.Latencies)))
 }
 
 func (s *session) length() time.Duration { return time.Duration(s.seconds * float64(time.Second)) }

@@ -12,7 +12,8 @@ import (
 )
 
 // Row is a kind of work at a number of connections; rates are per second,
-// latencies in milliseconds, CPU is the service's microseconds for each.
+// latencies in milliseconds, CPU and DatabaseCPU are the service's and PostgreSQL's
+// microseconds for each.
 type Row struct {
 	Database    string  `json:"database"`
 	Work        string  `json:"work"`
@@ -21,6 +22,7 @@ type Row struct {
 	P50         float64 `json:"p50_ms"`
 	P99         float64 `json:"p99_ms"`
 	CPU         float64 `json:"cpu_us"`
+	DatabaseCPU float64 `json:"database_cpu_us,omitempty"`
 	Others      int     `json:"other_answers"`
 	Limit       string  `json:"limit,omitempty"`
 	LimitRate   float64 `json:"limit_rate,omitempty"`
@@ -63,7 +65,7 @@ type Report struct {
 func New(out io.Writer) *Report {
 	r := &Report{out: out, CPUs: runtime.NumCPU(), Go: runtime.Version()}
 	r.print("%d cores, shared with the load; %s\n", r.CPUs, r.Go)
-	r.print("%-8s %-19s %5s %9s %8s %8s %8s  %s\n", "database", "work", "conns", "rate/s", "p50 ms", "p99 ms", "cpu µs", "beside")
+	r.print("%-8s %-19s %5s %9s %8s %8s %8s %8s  %s\n", "database", "work", "conns", "rate/s", "p50 ms", "p99 ms", "cpu µs", "db µs", "beside")
 	return r
 }
 
@@ -111,8 +113,8 @@ func (r *Report) Row(w Row) {
 		notes = append(notes, fmt.Sprintf("%d OTHER ANSWERS", w.Others))
 	}
 	r.Rows = append(r.Rows, w)
-	r.print("%-8s %-19s %5d %9s %8.2f %8.2f %8.0f  %s\n",
-		w.Database, w.Work, w.Connections, thousands(w.Rate), w.P50, w.P99, w.CPU, strings.Join(notes, "; "))
+	r.print("%-8s %-19s %5d %9s %8.2f %8.2f %8.0f %8.0f  %s\n",
+		w.Database, w.Work, w.Connections, thousands(w.Rate), w.P50, w.P99, w.CPU, w.DatabaseCPU, strings.Join(notes, "; "))
 }
 
 // Figure prints a single number.

@@ -77,12 +77,6 @@ WHERE user_id = $1
 -- name: OwnerOfCredential :one
 SELECT user_id FROM credentials WHERE token_hash = $1 AND kind = $2;
 
--- name: LockRefreshToken :one
-SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.login_at, c.revoked_at
-FROM credentials c
-WHERE c.token_hash = $1 AND c.kind = 'refresh'
-FOR UPDATE;
-
 -- name: RevokeCredential :exec
 UPDATE credentials SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL;
 

@@ -2,7 +2,6 @@ package account
 
 import (
 	"context"
-	"errors"
 
 	"github.com/tenantry/tenantry/internal/authz"
 )
@@ -23,7 +22,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 	)
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		user, tokens, refused = User{}, Tokens{}, nil // again at each try of Tx
-		owner, t, err := s.lockRefreshToken(ctx, token)
+		owner, t, err := s.store.lockRefreshToken(ctx, token)
 		if err != nil {
 			return err
 		}
@@ -54,26 +53,6 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 		err = refused
 	}
 	return user, tokens, err
-}
-
-// lockRefreshToken returns a refresh token and its user, both locked.
-func (s *Service) lockRefreshToken(ctx context.Context, token string) (User, refreshToken, error) {
-	id, err := s.store.ownerOf(ctx, kindRefresh, token)
-	if errors.Is(err, errNoCredential) {
-		return User{}, refreshToken{}, errRefreshToken
-	}
-	if err != nil {
-		return User{}, refreshToken{}, err
-	}
-	owner, err := s.lock(ctx, id)
-	if errors.Is(err, errNoUser) { // who has deleted the account meanwhile
-		err = errRefreshToken
-	}
-	if err != nil {
-		return User{}, refreshToken{}, err
-	}
-	t, err := s.store.lockRefreshToken(ctx, token)
-	return owner.User, t, err
 }
 
 // Logout ends the login that the caller used, and every refresh token and one-time code

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"runtime"
 	"time"
 
 	"github.com/google/uuid"
@@ -22,6 +21,7 @@ import (
 // Deps is what the service needs.
 type Deps struct {
 	DB        *sqldb.DB
+	Line      *gather.Line // of look-ups of callers; nil is one of their own
 	Clock     clock.Clock
 	Passwords *Passwords
 	Tenants   Tenants
@@ -58,10 +58,13 @@ func NewService(d Deps) *Service {
 	if d.Impersonations == nil {
 		d.Impersonations = noImpersonations{}
 	}
+	if d.Line == nil {
+		d.Line = gather.NewLine(d.DB)
+	}
 	s := &Service{deps: d, store: store{d.DB}}
 	s.uses = uses.New(s.store.markUsed, d.Log)
 	s.callers = gather.Keep(gather.KeptConfig[string, credential]{
-		DB: d.DB, Find: s.store.callers, Most: runtime.GOMAXPROCS(0), Bytes: keptCallers,
+		DB: d.DB, Find: s.store.callers, Line: d.Line, Bytes: keptCallers,
 		Size: func(hash string, c credential) int {
 			return len(hash) + credentialSize + len(c.name) + len(c.email) + len(c.platformPermissions) + len(c.permissions)
 		},
@@ -293,6 +296,12 @@ func (s *Service) insertLogin(ctx context.Context, userID int64, grant Grant, no
 	}
 	tokens := Tokens{Session: newAccessToken()}
 	return tokens, s.store.insertCredential(ctx, of, kindSession, tokens.Session, now, idle)
+}
+
+// AheadOfMemberships has what Memberships is going to be asked for the user of a token looked
+// up with the token (see gather.Kept).
+func (s *Service) AheadOfMemberships(ctx context.Context, token string) context.Context {
+	return s.deps.Tenants.AheadOfMemberships(ctx, hashToken(token))
 }
 
 // Memberships lists the tenants that a user is in.

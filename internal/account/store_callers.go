@@ -39,17 +39,21 @@ type credential struct {
 	permissions string // separated by commas
 }
 
-// callers returns the credentials that are not revoked, by the hashes of their
+// UsersOfTokens returns a query for the users that credentials stand for, which are a condition
+// for the hashes of their tokens: the target of one that impersonates.
+func UsersOfTokens(hashes string) string {
+	return `SELECT COALESCE(impersonated_user_id, user_id) FROM credentials WHERE token_hash ` + hashes
+}
+
+// callers finds the credentials that are not revoked, by the hashes of their
 // tokens. The user of a credential that impersonates is the target, in the tenant
 // that the impersonation is for and in no other.
-func (s store) callers(ctx context.Context, hashes []string) (map[string]credential, error) {
+func (s store) callers(hashes []string) ([]sqldb.Query, func(context.Context) (map[string]credential, error)) {
 	found := make(map[string]credential, len(hashes))
-	hashes = sqldb.Padded(hashes)
-	args := make([]any, len(hashes))
-	for i, hash := range hashes {
-		args[i] = hash
-	}
-	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT
+	among, args := sqldb.Among(s.db, 1, "text", hashes)
+	query := sqldb.Query{
+		Doing: "look up credentials",
+		Text: `SELECT
     t.token_hash, t.id, t.kind, t.family, t.family_expires_at, t.expires_at, t.idle_seconds, t.last_used_at,
     u.id, u.name, u.email, u.is_platform_admin, u.platform_permissions, u.avatar_hash, u.locale, u.email_verified_at IS NOT NULL,
     i.id, i.name, i.is_platform_admin,
@@ -61,23 +65,20 @@ LEFT JOIN users i ON i.id = CASE WHEN t.impersonated_user_id IS NOT NULL THEN t.
 LEFT JOIN memberships m ON m.user_id = u.id AND (t.impersonated_tenant_id IS NULL OR m.tenant_id = t.impersonated_tenant_id)
 LEFT JOIN tenants tn ON tn.id = m.tenant_id
 LEFT JOIN roles r ON r.id = m.role_id
-WHERE t.revoked_at IS NULL AND t.token_hash IN `+sqldb.List(1, len(hashes), "text"), args...)
-	if err != nil {
-		return nil, sqldb.Wrap(err, "look up credentials")
+WHERE t.revoked_at IS NULL AND t.token_hash ` + among,
+		Args: args,
+		Row: func(scan func(...any) error) error {
+			var hash string
+			var c credential
+			err := scan(
+				&hash, &c.id, &c.kind, &c.family, &c.familyExpiresAt, &c.expiresAt, &c.idleSeconds, &c.lastUsedAt,
+				&c.userID, &c.name, &c.email, &c.isPlatformAdmin, &c.platformPermissions, &c.avatarHash, &c.locale, &c.verified,
+				&c.impersonatorID, &c.impersonatorName, &c.impersonatorIsAdmin,
+				&c.tenantID, &c.tenantName, &c.onboarded, &c.roleName, &c.permissions,
+			)
+			found[hash] = c
+			return err
+		},
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has the error
-	for rows.Next() {
-		var hash string
-		var c credential
-		if err := rows.Scan(
-			&hash, &c.id, &c.kind, &c.family, &c.familyExpiresAt, &c.expiresAt, &c.idleSeconds, &c.lastUsedAt,
-			&c.userID, &c.name, &c.email, &c.isPlatformAdmin, &c.platformPermissions, &c.avatarHash, &c.locale, &c.verified,
-			&c.impersonatorID, &c.impersonatorName, &c.impersonatorIsAdmin,
-			&c.tenantID, &c.tenantName, &c.onboarded, &c.roleName, &c.permissions,
-		); err != nil {
-			return nil, sqldb.Wrap(err, "look up credentials")
-		}
-		found[hash] = c
-	}
-	return found, sqldb.Wrap(rows.Err(), "look up credentials")
+	return []sqldb.Query{query}, func(context.Context) (map[string]credential, error) { return found, nil }
 }

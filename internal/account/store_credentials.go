@@ -101,14 +101,39 @@ type refreshToken struct {
 	revoked bool
 }
 
-// lockRefreshToken returns and locks a refresh token; errRefreshToken where there
-// is none.
-func (s store) lockRefreshToken(ctx context.Context, token string) (refreshToken, error) {
-	row, err := s.q(ctx).LockRefreshToken(ctx, hashToken(token))
-	return refreshToken{
-		id: row.ID, of: login{userID: row.UserID, family: row.Family, began: row.LoginAt, end: row.FamilyExpiresAt},
-		expires: row.ExpiresAt, revoked: row.RevokedAt != nil,
-	}, sqldb.WrapAbsent(err, "lock refresh token", errRefreshToken)
+// lockRefreshToken returns a refresh token and its user, both locked, the user first;
+// errRefreshToken where there is no such token, or its user has deleted the account. Whose
+// token it is never changes.
+func (s store) lockRefreshToken(ctx context.Context, token string) (user User, t refreshToken, err error) {
+	hash := []any{hashToken(token)}
+	users, tokens := 0, 0
+	err = s.db.Each(ctx, sqldb.Query{
+		Doing: "lock user of refresh token",
+		Text: `SELECT u.id, u.name, u.email, u.is_platform_admin, u.locale
+FROM users u
+WHERE u.id = (SELECT c.user_id FROM credentials c WHERE c.token_hash = $1::text AND c.kind = 'refresh') AND u.deleted_at IS NULL
+FOR UPDATE`,
+		Args: hash,
+		Row: func(scan func(...any) error) error {
+			users++
+			return scan(&user.ID, &user.Name, &user.Email, &user.IsPlatformAdmin, &user.Locale)
+		},
+	}, sqldb.Query{
+		Doing: "lock refresh token",
+		Text: `SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.login_at, c.revoked_at IS NOT NULL
+FROM credentials c
+WHERE c.token_hash = $1::text AND c.kind = 'refresh'
+FOR UPDATE`,
+		Args: hash,
+		Row: func(scan func(...any) error) error {
+			tokens++
+			return scan(&t.id, &t.of.userID, &t.of.family, &t.of.end, &t.expires, &t.of.began, &t.revoked)
+		},
+	})
+	if err == nil && (users == 0 || tokens == 0) {
+		err = errRefreshToken
+	}
+	return user, t, err
 }
 
 func (s store) revokeSession(ctx context.Context, token string, now time.Time) error {

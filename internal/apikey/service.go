@@ -3,7 +3,6 @@ package apikey
 import (
 	"context"
 	"log/slog"
-	"runtime"
 	"slices"
 	"time"
 
@@ -40,6 +39,7 @@ type Audit interface {
 // Deps is what the service needs.
 type Deps struct {
 	DB      *sqldb.DB
+	Line    *gather.Line // of look-ups of callers; nil is one of their own
 	Clock   clock.Clock
 	Tenants Tenants     // nil where there are only the platform's keys, as on the command line
 	Audit   Audit       // nil records nothing
@@ -57,10 +57,13 @@ type Service struct {
 
 // NewService returns the service.
 func NewService(d Deps) *Service {
+	if d.Line == nil {
+		d.Line = gather.NewLine(d.DB)
+	}
 	s := &Service{deps: d, store: store{d.DB}}
 	s.uses = uses.New(s.store.markUsed, d.Log)
 	s.known = gather.Keep(gather.KeptConfig[asked, found]{
-		DB: d.DB, Find: s.store.find, Most: runtime.GOMAXPROCS(0), Bytes: 4 << 20,
+		DB: d.DB, Find: s.store.find, Line: d.Line, Bytes: 4 << 20,
 		Size: func(key asked, k found) int { return 320 + len(key.hash) + len(k.name) + len(k.scopes) },
 		Rows: func(key asked, _ found) []sqldb.Key { return []sqldb.Key{{Table: "api_keys", Value: key.hash}} },
 	})

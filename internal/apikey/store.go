@@ -94,36 +94,35 @@ func (s store) markUsed(ctx context.Context, id uuid.UUID, at time.Time) error {
 	return sqldb.Wrap(s.q(ctx).MarkKeyUsed(ctx, apikeysql.MarkKeyUsedParams{ID: id, LastUsedAt: &at}), "mark API key as used")
 }
 
-// find returns the keys that are not revoked, each with the tenant that it speaks for. A
+// find finds the keys that are not revoked, each with the tenant that it speaks for. A
 // key whose tenant is gone is not found.
-func (s store) find(ctx context.Context, all []asked) (map[asked]found, error) {
+func (s store) find(all []asked) ([]sqldb.Query, func(context.Context) (map[asked]found, error)) {
+	known := make(map[asked]found, len(all))
 	all = sqldb.Padded(all)
 	args := make([]any, 0, 2*len(all))
 	for _, one := range all {
 		args = append(args, one.hash, one.tenant)
 	}
-	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT
+	query := sqldb.Query{
+		Doing: "look up API keys",
+		Text: `SELECT
     asked.column1, asked.column2, k.id, k.name, k.scopes, k.tenant_id IS NULL, k.expires_at, k.last_used_at,
     tn.id, tn.name, tn.onboarding_completed_at IS NOT NULL
-FROM (VALUES `+sqldb.Tuples(1, len(all), "text", "uuid")+`) AS asked
+FROM (VALUES ` + sqldb.Tuples(1, len(all), "text", "uuid") + `) AS asked
 JOIN api_keys k ON k.secret_hash = asked.column1
 LEFT JOIN tenants tn ON tn.id = COALESCE(k.tenant_id, asked.column2) AND tn.deleted_at IS NULL
-WHERE k.revoked_at IS NULL AND (k.tenant_id IS NULL OR tn.id IS NOT NULL)`, args...)
-	if err != nil {
-		return nil, sqldb.Wrap(err, "look up API keys")
+WHERE k.revoked_at IS NULL AND (k.tenant_id IS NULL OR tn.id IS NOT NULL)`,
+		Args: args,
+		Row: func(scan func(...any) error) error {
+			var one asked
+			var k found
+			err := scan(
+				&one.hash, &one.tenant, &k.id, &k.name, &k.scopes, &k.platform, &k.expiresAt, &k.lastUsedAt,
+				&k.tenantID, &k.tenantName, &k.onboarded,
+			)
+			known[one] = k
+			return err
+		},
 	}
-	defer func() { _ = rows.Close() }() // rows.Err has the error
-	known := make(map[asked]found, len(all))
-	for rows.Next() {
-		var one asked
-		var k found
-		if err := rows.Scan(
-			&one.hash, &one.tenant, &k.id, &k.name, &k.scopes, &k.platform, &k.expiresAt, &k.lastUsedAt,
-			&k.tenantID, &k.tenantName, &k.onboarded,
-		); err != nil {
-			return nil, sqldb.Wrap(err, "look up API keys")
-		}
-		known[one] = k
-	}
-	return known, sqldb.Wrap(rows.Err(), "look up API keys")
+	return []sqldb.Query{query}, func(context.Context) (map[asked]found, error) { return known, nil }
 }

@@ -15,7 +15,7 @@ func (k *Kept[K, V]) check(ctx context.Context, key K, hit kept[V]) {
 	if !k.holds(hit) {
 		return // since it was taken
 	}
-	values, err := k.Find(context.WithoutCancel(ctx), []K{key})
+	values, err := k.look(context.WithoutCancel(ctx), []K{key})
 	if err != nil || !k.holds(hit) {
 		return
 	}

@@ -20,21 +20,36 @@ import (
 
 // counted finds how often an email was guessed, and counts how often it is asked.
 func counted(db *sqldb.DB, asked *atomic.Int64) gather.Find[string, int64] {
-	return func(ctx context.Context, keys []string) (map[string]int64, error) {
+	return func(keys []string) ([]sqldb.Query, func(context.Context) (map[string]int64, error)) {
 		asked.Add(1)
 		found := map[string]int64{}
-		for _, key := range keys {
-			var n int64
-			err := db.Conn(ctx).QueryRowContext(ctx, `SELECT count FROM wrong_passwords WHERE email_hash = $1`, key).Scan(&n)
-			switch {
-			case err == nil:
+		among, args := sqldb.Among(db, 1, "text", keys)
+		query := sqldb.Query{
+			Doing: "count", Text: `SELECT email_hash, count FROM wrong_passwords WHERE email_hash ` + among, Args: args,
+			Row: func(scan func(...any) error) error {
+				var key string
+				var n int64
+				err := scan(&key, &n)
 				found[key] = n
-			case !errors.Is(err, sqldb.ErrNoRows):
-				return nil, err
-			}
+				return err
+			},
 		}
-		return found, nil
+		return []sqldb.Query{query}, func(context.Context) (map[string]int64, error) { return found, nil }
 	}
+}
+
+// seen is what find finds for a key.
+func seen(t *testing.T, db *sqldb.DB, find gather.Find[string, int64], key string) int64 {
+	t.Helper()
+	queries, read := find([]string{key})
+	if err := db.Each(t.Context(), queries...); err != nil {
+		t.Error(err)
+	}
+	values, err := read(t.Context())
+	if err != nil {
+		t.Error(err)
+	}
+	return values[key]
 }
 
 func set(t *testing.T, db *sqldb.DB, ctx context.Context, key string, n int) { //nolint:revive // as of the transaction
@@ -54,7 +69,7 @@ func TestKept(t *testing.T) {
 		var asked atomic.Int64
 		current := true
 		kept := gather.Keep(gather.KeptConfig[string, int64]{
-			DB: db, Find: counted(db, &asked), Most: 2, Bytes: 1 << 20,
+			DB: db, Find: counted(db, &asked), Line: gather.NewLine(db), Bytes: 1 << 20,
 			Size:    func(key string, _ int64) int { return len(key) + 8 },
 			Current: func(int64) bool { return current },
 		})
@@ -106,19 +121,21 @@ func TestKeptOfKept(t *testing.T) {
 		parts := gather.Keep(gather.KeptConfig[string, int64]{DB: db, Find: counted(db, &asked), Bytes: 1 << 20, Size: size})
 		sums := gather.Keep(gather.KeptConfig[string, int64]{
 			DB: db, Bytes: 1 << 20, Size: size,
-			Find: func(ctx context.Context, keys []string) (map[string]int64, error) {
+			Find: func(keys []string) ([]sqldb.Query, func(context.Context) (map[string]int64, error)) {
 				made.Add(1)
-				sums := map[string]int64{}
-				for _, key := range keys {
-					for _, part := range []string{"a", "b"} {
-						n, _, err := parts.Get(ctx, part)
-						if err != nil {
-							return nil, err
+				return nil, func(ctx context.Context) (map[string]int64, error) {
+					sums := map[string]int64{}
+					for _, key := range keys {
+						for _, part := range []string{"a", "b"} {
+							n, _, err := parts.Get(ctx, part)
+							if err != nil {
+								return nil, err
+							}
+							sums[key] += n
 						}
-						sums[key] += n
 					}
+					return sums, nil
 				}
-				return sums, nil
 			},
 		})
 		set(t, db, t.Context(), "a", 1)
@@ -151,7 +168,7 @@ func TestKeptIsBounded(t *testing.T) {
 	db := dbtest.New(t, sqldb.SQLite)
 	var asked atomic.Int64
 	kept := gather.Keep(gather.KeptConfig[string, int64]{
-		DB: db, Find: counted(db, &asked), Most: 1, Bytes: 20 * 1024,
+		DB: db, Find: counted(db, &asked), Line: gather.NewLine(db), Bytes: 20 * 1024,
 		Size: func(string, int64) int { return 1024 - 64 - 56 },
 	})
 	const all = 40
@@ -193,7 +210,7 @@ func TestKeptAmongReaders(t *testing.T) {
 		var asked, told atomic.Int64
 		find := counted(db, &asked)
 		kept := gather.Keep(gather.KeptConfig[string, int64]{
-			DB: db, Find: find, Most: 2, Bytes: 1 << 20, Size: func(string, int64) int { return 8 },
+			DB: db, Find: find, Line: gather.NewLine(db), Bytes: 1 << 20, Size: func(string, int64) int { return 8 },
 		})
 		set(t, db, t.Context(), "a", 0)
 		done := make(chan struct{})
@@ -208,12 +225,7 @@ func TestKeptAmongReaders(t *testing.T) {
 					}
 					least := told.Load()
 					if i%2 == 0 {
-						seen, err := find(t.Context(), []string{"a"})
-						if err != nil {
-							t.Error(err)
-							return
-						}
-						least = seen["a"]
+						least = seen(t, db, find, "a")
 					}
 					if got, _, err := kept.Get(t.Context(), "a"); err != nil || got < least {
 						t.Errorf("%d after %d (%v)", got, least, err)

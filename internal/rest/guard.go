@@ -30,8 +30,9 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 		r = r.WithContext(ctx)
 		bySession := false
 		if len(op.guards) > 0 {
-			caller, err := a.authenticate(r, b.session)
-			if err != nil {
+			var caller *authz.Caller
+			var err error
+			if ctx, caller, err = a.authenticate(r, op, b.session); err != nil {
 				a.WriteError(w, r, err)
 				return
 			}
@@ -63,25 +64,39 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 	})
 }
 
-// authenticate reads the bearer token, or API key, and looks its caller up.
-func (a *API) authenticate(r *http.Request, session string) (*authz.Caller, error) {
+// authenticate reads the bearer token, or API key, and looks its caller up. The context has
+// what was asked for ahead.
+func (a *API) authenticate(r *http.Request, op *operation, session string) (context.Context, *authz.Caller, error) {
 	ctx, authorization := r.Context(), r.Header.Get("Authorization")
 	if authorization == "" && session != "" {
-		return a.cfg.AuthenticateSession(ctx, session)
+		ctx = op.askAhead(ctx, r, session)
+		caller, err := a.cfg.AuthenticateSession(ctx, session)
+		return ctx, caller, err
 	}
 	scheme, token, _ := strings.Cut(authorization, " ")
 	token = strings.TrimSpace(token)
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > maxToken || strings.ContainsFunc(token, notToken) {
-		return nil, errUnauthenticated
+		return ctx, nil, errUnauthenticated
 	}
+	ctx = op.askAhead(ctx, r, token)
 	if len(token) == authz.KeyLength && strings.HasPrefix(token, authz.KeyPrefix) {
 		tenantID, err := shape.ParseID(chi.URLParam(r, "tenantId"))
 		if err != nil {
 			tenantID = uuid.Nil
 		}
-		return a.cfg.AuthenticateKey(ctx, token, tenantID)
+		caller, err := a.cfg.AuthenticateKey(ctx, token, tenantID)
+		return ctx, caller, err
 	}
-	return a.cfg.Authenticate(ctx, token)
+	caller, err := a.cfg.Authenticate(ctx, token)
+	return ctx, caller, err
+}
+
+// askAhead asks for what the route reads, just before the look-up of the caller.
+func (op *operation) askAhead(ctx context.Context, r *http.Request, token string) context.Context {
+	if op.ahead == nil {
+		return ctx
+	}
+	return op.ahead(ctx, r, token)
 }
 
 // maxUserAgent is how much of a User-Agent is kept, in bytes.

@@ -51,6 +51,22 @@ func Tuples(first, n int, types ...string) string {
 	return b.String()
 }
 
+// Among returns the condition that a column is one of the keys, of which there is at least
+// one: "= ANY($1::uuid[])" and one argument on PostgreSQL, which is one text for any number
+// of them, "IN ($1, $2)" on SQLite, which has no arrays. The placeholders are numbered from
+// first on.
+func Among[K any](db *DB, first int, kind string, keys []K) (condition string, args []any) {
+	if db.dialect == Postgres {
+		return "= ANY($" + strconv.Itoa(first) + "::" + kind + "[])", []any{keys}
+	}
+	keys = Padded(keys)
+	args = make([]any, len(keys))
+	for i, key := range keys {
+		args[i] = key
+	}
+	return "IN " + List(first, len(keys), kind), args
+}
+
 // List writes n placeholders, numbered from first on, for IN: ($1::text,$2::text). Unlike
 // a list of VALUES, PostgreSQL looks these up in an index also while it knows nothing about
 // the size of the table.

@@ -58,6 +58,7 @@ type Team interface {
 // Deps is what the service needs.
 type Deps struct {
 	DB            *sqldb.DB
+	Line          *gather.Line // what look-ups of memberships share; nil looks up each by itself
 	Clock         clock.Clock
 	Subscriptions Subscriptions
 	Overviews     Overviews   // nil knows of no subscription
@@ -76,6 +77,8 @@ type Service struct {
 	deps   Deps
 	store  store
 	places *gather.Kept[int64, []account.Membership] // by user
+	// ofTokens has the places of the users of tokens, by the token's hash; nil without a line.
+	ofTokens *gather.Kept[string, map[int64][]account.Membership]
 }
 
 // NewService returns the service.

@@ -148,20 +148,20 @@ type membership struct {
 
 func (s store) membershipsOf(ctx context.Context, userID int64) ([]membership, error) {
 	found := map[int64][]membership{}
-	err := s.db.Each(ctx, membershipsQuery([]int64{userID}, found))
+	err := s.db.Each(ctx, membershipsQuery(`= $1::bigint`, []any{userID}, found))
 	return found[userID], err
 }
 
-// membershipsQuery reads the memberships of users into found.
-func membershipsQuery(userIDs []int64, found map[int64][]membership) sqldb.Query {
-	list, args := userList(userIDs)
+// membershipsQuery reads the memberships of users, which are a condition for their ids, into
+// found.
+func membershipsQuery(users string, args []any, found map[int64][]membership) sqldb.Query {
 	return sqldb.Query{
 		Doing: "list memberships of users",
 		Text: `SELECT m.user_id, t.id, t.name, t.slug, t.legal_name, t.address, t.city, t.postal_code, t.country, t.onboarding_completed_at, r.name
 FROM memberships m
 JOIN tenants t ON t.id = m.tenant_id
 JOIN roles r ON r.id = m.role_id
-WHERE m.user_id IN ` + list + `
+WHERE m.user_id ` + users + `
 ORDER BY m.joined_at`,
 		Args: args,
 		Row: func(scan func(...any) error) error {
@@ -173,14 +173,4 @@ ORDER BY m.joined_at`,
 			return err
 		},
 	}
-}
-
-// userList writes a list of users for IN.
-func userList(ids []int64) (list string, args []any) {
-	ids = sqldb.Padded(ids)
-	args = make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = id
-	}
-	return sqldb.List(1, len(ids), "bigint"), args
 }

@@ -48,7 +48,11 @@ func (s *Service) Counters(ctx context.Context, k StreamKey, p Period) ([]*Count
 }
 
 func (s *Service) Summarize(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Summary, error) {
-	all, err := s.summarize(ctx, tenantIDs)
+	queries, read := s.summarize(tenantIDs)
+	if err := s.store.db.Each(ctx, queries...); err != nil {
+		return nil, err
+	}
+	all, err := read(ctx)
 	summaries := make(map[uuid.UUID]Summary, len(all))
 	for id, one := range all {
 		summaries[id] = one.Summary

@@ -20,6 +20,7 @@ import (
 // Deps is what the service works with.
 type Deps struct {
 	DB    *sqldb.DB
+	Line  *gather.Line // of look-ups of what meters show; nil is one of their own
 	Plans Plans
 	Clock clock.Clock
 	Log   *slog.Logger
@@ -66,7 +67,7 @@ func NewService(d Deps) *Service {
 			Busy: ErrBusy, Log: d.Log, Calls: batching.MaxWaiting, Batches: batches,
 		}),
 	}
-	svc.keepSummaries(d.DB)
+	svc.keepSummaries(d.DB, d.Line)
 	return svc
 }
 

@@ -2,7 +2,6 @@ package usage
 
 import (
 	"context"
-	"runtime"
 	"slices"
 	"time"
 
@@ -43,9 +42,12 @@ func (s *Service) Summary(ctx context.Context, tenantID uuid.UUID) (Summary, err
 
 // keepSummaries keeps summaries. They depend on the subscription and the streams of no
 // other tenant.
-func (s *Service) keepSummaries(db *sqldb.DB) {
+func (s *Service) keepSummaries(db *sqldb.DB, line *gather.Line) {
+	if line == nil {
+		line = gather.NewLine(db)
+	}
 	s.summaries = gather.Keep(gather.KeptConfig[uuid.UUID, shown]{
-		DB: db, Find: s.summarize, Most: runtime.GOMAXPROCS(0), Bytes: 8 << 20,
+		DB: db, Find: s.summarize, Line: line, Bytes: 8 << 20,
 		Size:    func(_ uuid.UUID, s shown) int { return 512 + 320*len(s.Readings) + 192*len(s.besides) },
 		Current: func(one shown) bool { return one.of(s.clock.Now()) },
 		Rows:    func(id uuid.UUID, _ shown) []sqldb.Key { return rowsOf(id) },
@@ -61,9 +63,15 @@ func rowsOf(id uuid.UUID) []sqldb.Key {
 }
 
 // summarize is Summary for several tenants.
-func (s *Service) summarize(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]shown, error) {
+func (s *Service) summarize(tenantIDs []uuid.UUID) ([]sqldb.Query, func(context.Context) (map[uuid.UUID]shown, error)) {
 	var meters []Meter
-	return s.show(ctx, tenantIDs, &meters, activeMetersQuery(&meters))
+	return s.show(tenantIDs, &meters, activeMetersQuery(&meters))
+}
+
+// AheadOfSummary has what Summary is going to be asked for looked up with the request's caller
+// (see gather.Kept).
+func (s *Service) AheadOfSummary(ctx context.Context, tenantID uuid.UUID) context.Context {
+	return s.summaries.Ahead(ctx, tenantID)
 }
 
 // Detail reads what one meter, active or not, shows of a tenant now, with the newest
@@ -76,7 +84,11 @@ func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (
 	if err != nil {
 		return Detail{}, err
 	}
-	all, err := s.show(ctx, []uuid.UUID{tenantID}, &[]Meter{m})
+	queries, read := s.show([]uuid.UUID{tenantID}, &[]Meter{m})
+	if err := s.store.db.Each(ctx, queries...); err != nil {
+		return Detail{}, err
+	}
+	all, err := read(ctx)
 	if err != nil {
 		return Detail{}, err
 	}
@@ -90,35 +102,42 @@ func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (
 
 // show reads what meters show of tenants now; before may be queries that find the meters.
 // The number of queries does not depend on the number of tenants.
-func (s *Service) show(ctx context.Context, tenantIDs []uuid.UUID, meters *[]Meter, before ...sqldb.Query) (map[uuid.UUID]shown, error) {
+func (s *Service) show(tenantIDs []uuid.UUID, meters *[]Meter, before ...sqldb.Query) ([]sqldb.Query, func(context.Context) (map[uuid.UUID]shown, error)) {
 	now := s.clock.Now()
 	counters := map[StreamKey][]*Counter{}
 	queries, read := s.plans.Allowances(tenantIDs)
-	if err := s.store.db.Each(ctx, slices.Concat(before, queries, []sqldb.Query{countersAtQuery(tenantIDs, now, counters)})...); err != nil {
-		return nil, err
-	}
-	allowances, err := read(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if err := s.store.addInterrupted(ctx, allowances, *meters, now, counters); err != nil {
-		return nil, err
-	}
-	all := make(map[uuid.UUID]shown, len(tenantIDs))
-	for _, id := range tenantIDs {
-		if _, twice := all[id]; twice {
-			continue
+	queries = slices.Concat(before, queries, []sqldb.Query{countersAtQuery(tenantIDs, now, counters)})
+	return queries, func(ctx context.Context) (map[uuid.UUID]shown, error) {
+		allowances, err := read(ctx)
+		if err != nil {
+			return nil, err
 		}
-		a := allowances[id]
-		summary := Summary{TenantID: id, Period: PeriodOf(Monthly, a.Billing, now), Readings: make([]Reading, len(*meters))}
-		for i, m := range *meters {
-			r := Reading{Meter: m, Period: PeriodOf(m.Reset, a.Billing, now), Limit: a.limit(m.Code)}
-			if r.Current, err = s.store.level(ctx, StreamKey{TenantID: id, MeterID: m.ID}, m, r.Period, a.Billing.interrupted(now), counters); err != nil {
+		if err := s.store.addInterrupted(ctx, allowances, *meters, now, counters); err != nil {
+			return nil, err
+		}
+		all := make(map[uuid.UUID]shown, len(tenantIDs))
+		for _, id := range tenantIDs {
+			if _, twice := all[id]; twice {
+				continue
+			}
+			if all[id], err = s.shownOf(ctx, id, allowances[id], *meters, now, counters); err != nil {
 				return nil, err
 			}
-			summary.Readings[i] = r
 		}
-		all[id] = shown{summary, a.Billing, a.Billing.interrupted(now)}
+		return all, nil
 	}
-	return all, nil
+}
+
+// shownOf puts together what meters show of one tenant.
+func (s *Service) shownOf(ctx context.Context, id uuid.UUID, a Allowance, meters []Meter, now time.Time, counters map[StreamKey][]*Counter) (_ shown, err error) {
+	summary := Summary{TenantID: id, Period: PeriodOf(Monthly, a.Billing, now), Readings: make([]Reading, len(meters))}
+	besides := a.Billing.interrupted(now)
+	for i, m := range meters {
+		r := Reading{Meter: m, Period: PeriodOf(m.Reset, a.Billing, now), Limit: a.limit(m.Code)}
+		if r.Current, err = s.store.level(ctx, StreamKey{TenantID: id, MeterID: m.ID}, m, r.Period, besides, counters); err != nil {
+			return shown{}, err
+		}
+		summary.Readings[i] = r
+	}
+	return shown{summary, a.Billing, besides}, nil
 }

@@ -259,38 +259,6 @@ func (q *Queries) KeepLocale(ctx context.Context, arg KeepLocaleParams) error {
 	return err
 }
 
-const lockRefreshToken = `-- name: LockRefreshToken :one
-SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.login_at, c.revoked_at
-FROM credentials c
-WHERE c.token_hash = $1 AND c.kind = 'refresh'
-FOR UPDATE
-`
-
-type LockRefreshTokenRow struct {
-	ID              uuid.UUID
-	UserID          int64
-	Family          uuid.UUID
-	FamilyExpiresAt time.Time
-	ExpiresAt       time.Time
-	LoginAt         time.Time
-	RevokedAt       *time.Time
-}
-
-func (q *Queries) LockRefreshToken(ctx context.Context, tokenHash string) (LockRefreshTokenRow, error) {
-	row := q.db.QueryRowContext(ctx, lockRefreshToken, tokenHash)
-	var i LockRefreshTokenRow
-	err := row.Scan(
-		&i.ID,
-		&i.UserID,
-		&i.Family,
-		&i.FamilyExpiresAt,
-		&i.ExpiresAt,
-		&i.LoginAt,
-		&i.RevokedAt,
-	)
-	return i, err
-}
-
 const lockUserByID = `-- name: LockUserByID :one
 SELECT u.id, u.name, u.email, u.password_hash, u.is_platform_admin, u.platform_permissions, u.email_verified_at, u.locale
 FROM users u

@@ -50,6 +50,7 @@ type Prices interface {
 // Deps is what the service needs.
 type Deps struct {
 	DB          *sqldb.DB
+	Line        *gather.Line // what look-ups of grants share; nil looks up each by itself
 	Catalog     *catalog.Service
 	Tenants     Tenants
 	Team        Team
@@ -74,13 +75,19 @@ type grant struct {
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
 	s.grants = gather.Keep(gather.KeptConfig[uuid.UUID, grant]{
-		DB: d.DB, Find: s.findGrants, Most: gather.WorthSharing(d.DB), Bytes: 4 << 20,
+		DB: d.DB, Find: s.findGrants, Line: d.Line, Bytes: 4 << 20,
 		Size: func(_ uuid.UUID, g grant) int { return 96 + 96*len(g.features) },
 		Rows: func(id uuid.UUID, _ grant) []sqldb.Key {
 			return []sqldb.Key{{Table: "subscriptions", Value: id.String()}}
 		},
 	})
 	return s
+}
+
+// AheadOfGranted has what Granted is going to be asked for looked up with the request's caller
+// (see gather.Kept).
+func (s *Service) AheadOfGranted(ctx context.Context, tenantID uuid.UUID) context.Context {
+	return s.grants.Ahead(ctx, tenantID)
 }
 
 // HasActive reports whether the tenant has a subscription that grants features.
@@ -104,16 +111,15 @@ func (s *Service) Granted(ctx context.Context, tenantID uuid.UUID) ([]Feature, e
 	return g.features, err
 }
 
-func (s *Service) findGrants(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]grant, error) {
-	granted, err := s.store.granted(ctx, tenantIDs)
-	if err != nil {
-		return nil, err
+func (s *Service) findGrants(tenantIDs []uuid.UUID) ([]sqldb.Query, func(context.Context) (map[uuid.UUID]grant, error)) {
+	granted := make(map[uuid.UUID][]Feature, len(tenantIDs))
+	return []sqldb.Query{s.store.grantedQuery(tenantIDs, granted)}, func(context.Context) (map[uuid.UUID]grant, error) {
+		found := make(map[uuid.UUID]grant, len(tenantIDs))
+		for _, id := range tenantIDs {
+			features, some := granted[id]
+			slices.SortFunc(features, func(a, b Feature) int { return cmp.Compare(a.Code, b.Code) })
+			found[id] = grant{none: !some, features: features}
+		}
+		return found, nil
 	}
-	found := make(map[uuid.UUID]grant, len(tenantIDs))
-	for _, id := range tenantIDs {
-		features, some := granted[id]
-		slices.SortFunc(features, func(a, b Feature) int { return cmp.Compare(a.Code, b.Code) })
-		found[id] = grant{none: !some, features: features}
-	}
-	return found, nil
 }

@@ -26,19 +26,18 @@ func (s store) hasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) 
 	return has, sqldb.Wrap(err, "look for a subscription that is not free")
 }
 
-// granted returns what the subscriptions of tenants grant, in no order. A tenant without one
-// that grants features is left out.
-func (s store) granted(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID][]Feature, error) {
-	found := make(map[uuid.UUID][]Feature, len(tenantIDs))
-	list, args := idList(tenantIDs)
-	return found, s.db.Each(ctx, sqldb.Query{
+// grantedQuery reads what the subscriptions of tenants grant into found, in no order. A tenant
+// without one that grants features is left out.
+func (s store) grantedQuery(tenantIDs []uuid.UUID, found map[uuid.UUID][]Feature) sqldb.Query {
+	among, args := sqldb.Among(s.db, 1, "uuid", tenantIDs)
+	return sqldb.Query{
 		Doing: "list granted features",
 		// A row without a code where the plan has no features.
 		Text: `SELECT s.tenant_id, f.code, e.type, e.value
 FROM subscriptions s
 LEFT JOIN entitlements e ON e.plan_id = s.plan_id
 LEFT JOIN features f ON f.id = e.feature_id AND f.deleted_at IS NULL
-WHERE s.status IN ('active', 'trialing') AND s.tenant_id IN ` + list,
+WHERE s.status IN ('active', 'trialing') AND s.tenant_id ` + among,
 		Args: args,
 		Row: func(scan func(...any) error) error {
 			var id uuid.UUID
@@ -52,7 +51,7 @@ WHERE s.status IN ('active', 'trialing') AND s.tenant_id IN ` + list,
 			found[id] = features
 			return err
 		},
-	})
+	}
 }
 
 // activeQuery finds those of the tenants that a query selects which have a subscription that
@@ -79,13 +78,13 @@ func (s store) quota(ctx context.Context, tenantID uuid.UUID, code string) (*int
 }
 
 // termsQuery reads the terms of tenants into found, without their quotas.
-func termsQuery(tenantIDs []uuid.UUID, found map[uuid.UUID]Terms) sqldb.Query {
-	list, args := idList(tenantIDs)
+func (s store) termsQuery(tenantIDs []uuid.UUID, found map[uuid.UUID]Terms) sqldb.Query {
+	among, args := sqldb.Among(s.db, 1, "uuid", tenantIDs)
 	return sqldb.Query{
 		Doing: "read terms",
 		Text: `SELECT tenant_id, plan_id, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing
 FROM subscriptions
-WHERE ` + limiting + ` AND tenant_id IN ` + list,
+WHERE ` + limiting + ` AND tenant_id ` + among,
 		Args: args,
 		Row: func(scan func(...any) error) error {
 			var id uuid.UUID
@@ -106,12 +105,12 @@ const limiting = `status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused
 
 // tenantQuotasQuery reads the quotas of the plans of tenants into found, an empty map for a plan
 // without any.
-func tenantQuotasQuery(tenantIDs []uuid.UUID, found map[uuid.UUID]map[string]int64) sqldb.Query {
-	list, args := idList(tenantIDs)
+func (s store) tenantQuotasQuery(tenantIDs []uuid.UUID, found map[uuid.UUID]map[string]int64) sqldb.Query {
+	among, args := sqldb.Among(s.db, 1, "uuid", tenantIDs)
 	return sqldb.Query{
 		Doing: "read quotas",
 		Text: `SELECT p.plan_id, q.code, q.value
-FROM (SELECT DISTINCT plan_id FROM subscriptions WHERE ` + limiting + ` AND tenant_id IN ` + list + `) p
+FROM (SELECT DISTINCT plan_id FROM subscriptions WHERE ` + limiting + ` AND tenant_id ` + among + `) p
 LEFT JOIN (SELECT e.plan_id, f.code, e.value FROM entitlements e JOIN features f ON f.id = e.feature_id
     WHERE f.deleted_at IS NULL AND e.value IS NOT NULL) q ON q.plan_id = p.plan_id`,
 		Args: args,
@@ -121,12 +120,12 @@ LEFT JOIN (SELECT e.plan_id, f.code, e.value FROM entitlements e JOIN features f
 
 // quotas reads the quotas of plans into found, which has a map for each plan.
 func (s store) quotas(ctx context.Context, plans []uuid.UUID, found map[uuid.UUID]map[string]int64) error {
-	list, args := idList(plans)
+	among, args := sqldb.Among(s.db, 1, "uuid", plans)
 	return s.db.Each(ctx, sqldb.Query{
 		Doing: "read quotas",
 		Text: `SELECT e.plan_id, f.code, e.value
 FROM entitlements e JOIN features f ON f.id = e.feature_id
-WHERE f.deleted_at IS NULL AND e.value IS NOT NULL AND e.plan_id IN ` + list,
+WHERE f.deleted_at IS NULL AND e.value IS NOT NULL AND e.plan_id ` + among,
 		Args: args,
 		Row:  quotaInto(found),
 	})
@@ -147,14 +146,4 @@ func quotaInto(found map[uuid.UUID]map[string]int64) func(scan func(...any) erro
 		}
 		return err
 	}
-}
-
-// idList writes a list of ids for IN.
-func idList(ids []uuid.UUID) (list string, args []any) {
-	ids = sqldb.Padded(ids)
-	args = make([]any, len(ids))
-	for i, id := range ids {
-		args[i] = id
-	}
-	return sqldb.List(1, len(ids), "uuid"), args
 }

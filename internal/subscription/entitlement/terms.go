@@ -34,7 +34,7 @@ func (s *Service) TermsOf(tenantIDs []uuid.UUID) (queries []sqldb.Query, read fu
 		return nil, func(context.Context) (map[uuid.UUID]Terms, error) { return terms, nil }
 	}
 	quotas := map[uuid.UUID]map[string]int64{}
-	queries = []sqldb.Query{termsQuery(tenantIDs, terms), tenantQuotasQuery(tenantIDs, quotas)}
+	queries = []sqldb.Query{s.store.termsQuery(tenantIDs, terms), s.store.tenantQuotasQuery(tenantIDs, quotas)}
 	return queries, func(ctx context.Context) (map[uuid.UUID]Terms, error) {
 		var missing []uuid.UUID
 		for id, t := range terms {
