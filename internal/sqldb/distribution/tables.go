@@ -1,6 +1,7 @@
 // Package distribution says where each table lives once the database is spread over several
-// machines by Citus (docs/adr/0030): deploy/citus/distribute.sql is made from it. On SQLite and on
-// one PostgreSQL server it changes nothing.
+// machines by Citus (docs/adr/0030): deploy/citus/distribute.sql is made from it, and on every
+// PostgreSQL server the keys and references of distributed tables are held to it. SQLite, which is
+// never spread, has them without the tenant.
 package distribution
 
 // Class is where the rows of a table live.
@@ -116,8 +117,9 @@ var Tables = map[string]Class{
 	"webhook_platform":       Local,
 }
 
-// Widened are the unique keys that one machine holds by itself and several cannot. On Citus they
-// hold within a tenant. Each is here with what holds it across tenants.
+// Widened are the keys that end with the tenant: what comes before it is unique in the whole
+// service, which PostgreSQL cannot hold, because Citus asks for the tenant in every key. Each is
+// here with what holds it across tenants. A key that leads with the tenant is meant within it.
 var Widened = map[string]string{
 	"checkouts_pkey":                        "the id is a hash of what is bought, the tenant included",
 	"checkouts_psp_session_id_key":          "the provider gives the id, to the checkout that asked",
@@ -141,4 +143,15 @@ var Widened = map[string]string{
 	"usage_records_pkey":                    "the number of a stream is random, and who names it names the tenant",
 	"usage_refusals_pkey":                   "the id is random (UUIDv7), or a hash of what is reported, the tenant included",
 	"usage_streams_number_key":              "the number is random, and who names it names the tenant",
+}
+
+// Former are the keys without the tenant that the version before names in ON CONFLICT
+// (docs/adr/0020), by the name of their index. They are dropped by the version after this one, and
+// by deploy/citus/distribute.sql.
+var Former = map[string]bool{
+	"checkouts_before_key":            true,
+	"former_psp_customers_before_key": true,
+	"invoice_documents_before_key":    true,
+	"psp_invoices_before_key":         true,
+	"usage_refusals_before_key":       true,
 }
