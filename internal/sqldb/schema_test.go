@@ -58,7 +58,7 @@ func withoutTenants(schema map[string]table) map[string]table {
 		if distribution.Tables[name] != distribution.Distributed {
 			continue
 		}
-		tab.Indexes = slices.DeleteFunc(tab.Indexes, func(i index) bool { return distribution.Former[i.Name] })
+		tab.Indexes = slices.DeleteFunc(tab.Indexes, func(i index) bool { return distribution.Beside[i.Name] != "" })
 		for n, i := range tab.Indexes {
 			if distribution.Widened[i.Name] != "" {
 				tab.Indexes[n].Columns = withoutTenant(i.Columns)

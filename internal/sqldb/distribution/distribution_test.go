@@ -48,8 +48,8 @@ func TestEveryTableHasAClass(t *testing.T) {
 }
 
 // Every key and every reference of a distributed table names the tenant, on one server as on many,
-// so that nothing but the place of rows changes when they are spread. What the version before
-// needs beside them is on a list. A key that leads with the tenant holds within it, and one that
+// so that nothing but the place of rows changes when they are spread. What one server has beside
+// them is on a list. A key that leads with the tenant holds within it, and one that
 // ends with it has a reason why its front is unique across tenants.
 func TestKeysNameTheTenant(t *testing.T) {
 	t.Parallel()
@@ -61,7 +61,7 @@ func TestKeysNameTheTenant(t *testing.T) {
 		at := slices.Index(k.Columns, distribution.Column)
 		switch last := len(k.Columns) - 1; {
 		case distribution.Tables[k.Table] != distribution.Distributed:
-		case at < 0 && distribution.Former[k.Name], at == last && last > 0 && distribution.Widened[k.Name] != "":
+		case at < 0 && distribution.Beside[k.Name] != "", at == last && last > 0 && distribution.Widened[k.Name] != "":
 			found[k.Name] = true
 		case at < 0:
 			s.Keys = append(s.Keys, k) // a fault
@@ -75,21 +75,13 @@ func TestKeysNameTheTenant(t *testing.T) {
 	for _, fault := range s.Faults() {
 		t.Error(fault)
 	}
-	for _, listed := range []map[string]bool{distribution.Former, names(distribution.Widened)} {
+	for _, listed := range []map[string]string{distribution.Beside, distribution.Widened} {
 		for name := range listed {
 			if !found[name] {
 				t.Errorf("%s is no such key: take it off the list", name)
 			}
 		}
 	}
-}
-
-func names(reasons map[string]string) map[string]bool {
-	list := map[string]bool{}
-	for name := range reasons {
-		list[name] = true
-	}
-	return list
 }
 
 // deploy/citus/distribute.sql is what the schema and the classes give.
@@ -111,7 +103,7 @@ func TestScriptIsCurrent(t *testing.T) {
 }
 
 // The script leaves a schema that Citus takes, with the keys and references that it had, but for
-// those of the version before, in which every generated statement still can be prepared.
+// the keys that one server has beside them, in which every generated statement still can be prepared.
 func TestScriptMakesTheSchemaHold(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.Postgres)
@@ -127,7 +119,7 @@ func TestScriptMakesTheSchemaHold(t *testing.T) {
 	for _, fault := range after.Faults() {
 		t.Error(fault)
 	}
-	if len(after.Keys) != len(before.Keys)-len(distribution.Former) || len(after.References) != len(before.References) {
+	if len(after.Keys) != len(before.Keys)-len(distribution.Beside) || len(after.References) != len(before.References) {
 		t.Errorf("%d keys and %d references became %d and %d", len(before.Keys), len(before.References), len(after.Keys), len(after.References))
 	}
 	for table, class := range distribution.Tables {

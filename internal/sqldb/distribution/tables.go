@@ -145,13 +145,16 @@ var Widened = map[string]string{
 	"usage_streams_number_key":              "the number is random, and who names it names the tenant",
 }
 
-// Former are the keys without the tenant that the version before names in ON CONFLICT
-// (docs/adr/0020), by the name of their index. They are dropped by the version after this one, and
-// by deploy/citus/distribute.sql.
-var Former = map[string]bool{
-	"checkouts_before_key":            true,
-	"former_psp_customers_before_key": true,
-	"invoice_documents_before_key":    true,
-	"psp_invoices_before_key":         true,
-	"usage_refusals_before_key":       true,
+// Beside are the keys without the tenant that one server has beside those with it, by the name of
+// their index, each with its reason. deploy/citus/distribute.sql drops them.
+var Beside = map[string]string{
+	"checkouts_before_key":            before,
+	"former_psp_customers_before_key": before,
+	"invoice_documents_before_key":    before,
+	"psp_customers_one_tenant_key":    "imports at the same moment could give two tenants one customer",
+	"psp_invoices_before_key":         before,
+	"usage_refusals_before_key":       before,
 }
+
+// before is the reason of a key that the version after this one drops (docs/adr/0020).
+const before = "0.1.0 names it in ON CONFLICT"

@@ -18,7 +18,7 @@ DECLARE
     name text;
 BEGIN
     FOR name IN SELECT c.relname FROM pg_index x JOIN pg_class c ON c.oid = x.indexrelid
-        WHERE NOT x.indisvalid AND c.relnamespace = current_schema()::regnamespace AND c.relname ~ '(_before_key|_new)$'
+        WHERE NOT x.indisvalid AND c.relnamespace = current_schema()::regnamespace AND c.relname ~ '(_before_key|_one_tenant_key|_new)$'
     LOOP
         EXECUTE format('DROP INDEX %I', name);
     END LOOP;
@@ -33,6 +33,8 @@ CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS former_psp_customers_before_key O
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS invoice_documents_before_key ON invoice_documents (invoice_id);
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS psp_invoices_before_key ON psp_invoices (psp_invoice_id);
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS usage_refusals_before_key ON usage_refusals (id);
+-- As long as one server has all rows, it holds that no customer of the provider is that of two tenants.
+CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS psp_customers_one_tenant_key ON psp_customers (psp_customer_id);
 
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS checkouts_pkey_new ON checkouts (id, tenant_id);
 CREATE UNIQUE INDEX CONCURRENTLY IF NOT EXISTS checkouts_psp_session_id_key_new ON checkouts (psp_session_id, tenant_id);
