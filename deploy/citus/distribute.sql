@@ -50,42 +50,14 @@ ALTER TABLE waiting_items DROP CONSTRAINT waiting_items_operation_id_fkey;
 ALTER TABLE waiting_items DROP CONSTRAINT waiting_items_subscription_id_fkey;
 ALTER TABLE waiting_items DROP CONSTRAINT waiting_items_tenant_id_fkey;
 
--- Unique keys contain the tenant. Its column comes last, so that they find what they found before.
-UPDATE invoice_documents SET tenant_id = (SELECT i.tenant_id FROM invoices i WHERE i.id = invoice_documents.invoice_id)
-WHERE tenant_id IS NULL;
-ALTER TABLE invoice_documents ALTER COLUMN tenant_id SET NOT NULL;
-ALTER TABLE checkouts DROP CONSTRAINT checkouts_pkey, ADD CONSTRAINT checkouts_pkey PRIMARY KEY (id, tenant_id);
-DROP INDEX checkouts_psp_session_id_key;
-CREATE UNIQUE INDEX checkouts_psp_session_id_key ON checkouts (psp_session_id, tenant_id);
-ALTER TABLE former_psp_customers DROP CONSTRAINT former_psp_customers_pkey, ADD CONSTRAINT former_psp_customers_pkey PRIMARY KEY (psp_customer_id, tenant_id);
-ALTER TABLE invoice_documents DROP CONSTRAINT invoice_documents_pkey, ADD CONSTRAINT invoice_documents_pkey PRIMARY KEY (invoice_id, tenant_id);
-DROP INDEX invoice_lines_id_key;
-CREATE UNIQUE INDEX invoice_lines_id_key ON invoice_lines (id, tenant_id);
-ALTER TABLE invoice_lines DROP CONSTRAINT invoice_lines_pkey, ADD CONSTRAINT invoice_lines_pkey PRIMARY KEY (invoice_id, "position", tenant_id);
-DROP INDEX invoices_number_key;
-CREATE UNIQUE INDEX invoices_number_key ON invoices (number, tenant_id);
-ALTER TABLE invoices DROP CONSTRAINT invoices_pkey, ADD CONSTRAINT invoices_pkey PRIMARY KEY (id, tenant_id);
-DROP INDEX invoices_psp_invoice_id_key;
-CREATE UNIQUE INDEX invoices_psp_invoice_id_key ON invoices (psp_invoice_id, tenant_id);
-DROP INDEX invoices_year_sequence_key;
-CREATE UNIQUE INDEX invoices_year_sequence_key ON invoices (year, sequence, tenant_id);
-ALTER TABLE payment_entries DROP CONSTRAINT payment_entries_pkey, ADD CONSTRAINT payment_entries_pkey PRIMARY KEY (id, tenant_id);
-DROP INDEX psp_customers_psp_customer_id_key;
-CREATE UNIQUE INDEX psp_customers_psp_customer_id_key ON psp_customers (psp_customer_id, tenant_id);
-ALTER TABLE psp_invoices DROP CONSTRAINT psp_invoices_pkey, ADD CONSTRAINT psp_invoices_pkey PRIMARY KEY (psp_invoice_id, tenant_id);
-DROP INDEX psp_operations_pending_key;
-CREATE UNIQUE INDEX psp_operations_pending_key ON psp_operations (subscription_id, tenant_id) WHERE (state = 'pending'::text);
-ALTER TABLE psp_operations DROP CONSTRAINT psp_operations_pkey, ADD CONSTRAINT psp_operations_pkey PRIMARY KEY (id, tenant_id);
-ALTER TABLE subscriptions DROP CONSTRAINT subscriptions_pkey, ADD CONSTRAINT subscriptions_pkey PRIMARY KEY (id, tenant_id);
-DROP INDEX subscriptions_psp_subscription_id_key;
-CREATE UNIQUE INDEX subscriptions_psp_subscription_id_key ON subscriptions (psp_subscription_id, tenant_id);
-ALTER TABLE usage_alerts DROP CONSTRAINT usage_alerts_pkey, ADD CONSTRAINT usage_alerts_pkey PRIMARY KEY (id, tenant_id);
-DROP INDEX usage_records_idempotency_key;
-CREATE UNIQUE INDEX usage_records_idempotency_key ON usage_records (stream, idempotency_key, tenant_id) WHERE (idempotency_key IS NOT NULL);
-ALTER TABLE usage_records DROP CONSTRAINT usage_records_pkey, ADD CONSTRAINT usage_records_pkey PRIMARY KEY (stream, recorded_at, id, tenant_id);
-ALTER TABLE usage_refusals DROP CONSTRAINT usage_refusals_pkey, ADD CONSTRAINT usage_refusals_pkey PRIMARY KEY (id, tenant_id);
-DROP INDEX usage_streams_number_key;
-CREATE UNIQUE INDEX usage_streams_number_key ON usage_streams (number, tenant_id);
+-- What one server has beside them: for the version before, and keys that several machines cannot hold.
+DROP TRIGGER invoice_documents_tenant ON invoice_documents;
+DROP INDEX checkouts_before_key;
+DROP INDEX former_psp_customers_before_key;
+DROP INDEX invoice_documents_before_key;
+DROP INDEX psp_customers_one_tenant_key;
+DROP INDEX psp_invoices_before_key;
+DROP INDEX usage_refusals_before_key;
 
 -- Reference tables are whole on every machine.
 SELECT create_reference_table('currencies');
@@ -126,7 +98,7 @@ SELECT create_distributed_table('usage_keys', 'tenant_id');
 SELECT create_distributed_table('usage_refusals', 'tenant_id');
 SELECT create_distributed_table('waiting_items', 'tenant_id');
 
--- References between distributed tables name the tenant on both sides.
+-- The references as they were.
 ALTER TABLE change_previews ADD CONSTRAINT change_previews_plan_id_fkey FOREIGN KEY (plan_id) REFERENCES plans (id);
 ALTER TABLE change_previews ADD CONSTRAINT change_previews_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants (id);
 ALTER TABLE checkouts ADD CONSTRAINT checkouts_currency_fkey FOREIGN KEY (currency) REFERENCES currencies (code);

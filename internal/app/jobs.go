@@ -72,7 +72,6 @@ func (svc *service) registerJobs() {
 	svc.jobs.Redact(mail.JobSend, mail.WithoutTokens)
 	if svc.settings.InvoiceMode == settings.PlatformManaged {
 		svc.jobs.Lane(common).Handle(invoice.JobDocument, svc.invoices.HandleDocument)
-		svc.jobs.Lane(common).Every("invoice.tenants", time.Minute, svc.invoices.NameTenants)
 	}
 }
 

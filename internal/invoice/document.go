@@ -62,7 +62,3 @@ func (s *Service) HandleDocument(ctx context.Context, job jobs.Job) error {
 	}
 	return s.store.insertDocument(ctx, of.TenantID, inv.ID, file, s.deps.Clock.Now())
 }
-
-// NameTenants says of documents whose they are that instances of the version before have stored
-// while they ran beside this one. Until then they are shown as not made yet.
-func (s *Service) NameTenants(ctx context.Context) error { return s.store.nameTenants(ctx) }

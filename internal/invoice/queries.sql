@@ -84,13 +84,6 @@ ON CONFLICT DO NOTHING;
 -- name: Document :one
 SELECT bytes FROM invoice_documents WHERE tenant_id = sqlc.arg(tenant_id)::uuid AND invoice_id = $1;
 
--- name: HasDocumentsOfBefore :one
-SELECT EXISTS (SELECT 1 FROM invoice_documents WHERE tenant_id IS NULL);
-
--- name: NameTenantOfDocuments :exec
-UPDATE invoice_documents SET tenant_id = (SELECT i.tenant_id FROM invoices i WHERE i.id = invoice_documents.invoice_id)
-WHERE tenant_id IS NULL;
-
 -- name: MinorUnits :one
 SELECT minor_units FROM currencies WHERE code = $1;
 

@@ -41,15 +41,6 @@ func (s store) document(ctx context.Context, tenantID, id uuid.UUID) ([]byte, er
 	return file, sqldb.WrapAbsent(err, "read document", errNotFound)
 }
 
-// nameTenants says of documents that the version before has stored whose they are.
-func (s store) nameTenants(ctx context.Context) error {
-	found, err := s.q(ctx).HasDocumentsOfBefore(ctx)
-	if err == nil && found {
-		err = s.q(ctx).NameTenantOfDocuments(ctx)
-	}
-	return sqldb.Wrap(err, "name tenants of documents")
-}
-
 // minorUnits is how many decimals a currency has.
 func (s store) minorUnits(ctx context.Context, currency string) (int, error) {
 	units, err := s.q(ctx).MinorUnits(ctx, currency)

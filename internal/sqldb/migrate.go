@@ -29,11 +29,16 @@ func Migrations() fs.FS {
 // This version could damage what it does not know.
 var ErrNewer = errors.New("sqldb: the database is newer than this program")
 
-// migrationLock is the number of the lock that PostgreSQL keeps per database.
-const migrationLock = 7_470_256_014_611_337
+// migrationLock is the number of the lock that PostgreSQL keeps per database. That of 0.1.0 ended in
+// 7: an instance of it waits for its lock in a statement, which CREATE INDEX CONCURRENTLY waits
+// for, so that neither would ever go on.
+const migrationLock = 7_470_256_014_611_339
 
-// lockPoll is how often a waiting process looks at the lock of a SQLite file.
-const lockPoll = 10 * time.Millisecond
+// How often a waiting process looks at the lock.
+const (
+	filePoll   = 10 * time.Millisecond
+	serverPoll = 50 * time.Millisecond
+)
 
 // Migration is one step of the schema.
 type Migration struct {
@@ -146,18 +151,40 @@ func (db *DB) provider() (*goose.Provider, error) {
 func (db *DB) lockMigrations(ctx context.Context) (unlock func(), err error) {
 	if db.dialect == SQLite {
 		lock := flock.New(db.path+".migrate.lock", flock.SetPermissions(0o600))
-		if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
+		if _, err := lock.TryLockContext(ctx, filePoll); err != nil {
 			return nil, err
 		}
 		return func() { _ = lock.Close() }, nil
 	}
-	// The lock is that of a transaction, which ends it whatever happens: one of a session
-	// would stay with a pooler's connection.
+	for {
+		unlock, err := db.tryMigrationLock(ctx)
+		if err != nil || unlock != nil {
+			return unlock, err
+		}
+		select {
+		case <-time.After(serverPoll):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// tryMigrationLock takes PostgreSQL's lock and returns its release, nil if another has it. The lock
+// is that of a transaction, which ends it whatever happens: one of a session would stay with a
+// pooler's connection. Nobody waits for it in a statement (see migrationLock).
+func (db *DB) tryMigrationLock(ctx context.Context) (unlock func(), err error) {
 	tx, err := db.write.BeginTx(context.WithoutCancel(ctx), nil)
 	if err != nil {
 		return nil, err
 	}
-	if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", int64(migrationLock)); err != nil {
+	var taken bool
+	err = tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock($1)", int64(migrationLock)).Scan(&taken)
+	if err == nil && taken {
+		// A server may end transactions that do nothing. And the statement above is open until there
+		// is another: CREATE INDEX CONCURRENTLY would wait for what it sees.
+		_, err = tx.ExecContext(ctx, "SET LOCAL idle_in_transaction_session_timeout = 0")
+	}
+	if err != nil || !taken {
 		return nil, errors.Join(err, tx.Rollback())
 	}
 	return func() { _ = tx.Rollback() }, nil

@@ -11,13 +11,13 @@ import (
 const Day = 24 * time.Hour
 
 // Eventually repeats a look until it returns true, for what follows in the
-// background. It looks often at first and seldom later, and waits up to a minute,
-// because machines that run tests are busy.
+// background. It looks often at first and seldom later, and waits up to two minutes: machines
+// that run tests are busy, and what a killed process had begun is begun anew after 90 seconds.
 func Eventually(t testing.TB, what string, look func() bool) {
 	t.Helper()
 	const first, last = 2 * time.Millisecond, 40 * time.Millisecond
 	pause := first
-	for deadline := clock.System().Now().Add(time.Minute); clock.System().Now().Before(deadline); {
+	for deadline := clock.System().Now().Add(2 * time.Minute); clock.System().Now().Before(deadline); {
 		if look() {
 			return
 		}

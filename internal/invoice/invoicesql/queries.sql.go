@@ -109,17 +109,6 @@ func (q *Queries) ForgetPSPInvoice(ctx context.Context, arg ForgetPSPInvoicePara
 	return err
 }
 
-const hasDocumentsOfBefore = `-- name: HasDocumentsOfBefore :one
-SELECT EXISTS (SELECT 1 FROM invoice_documents WHERE tenant_id IS NULL)
-`
-
-func (q *Queries) HasDocumentsOfBefore(ctx context.Context) (bool, error) {
-	row := q.db.QueryRowContext(ctx, hasDocumentsOfBefore)
-	var exists bool
-	err := row.Scan(&exists)
-	return exists, err
-}
-
 const insertDocument = `-- name: InsertDocument :exec
 INSERT INTO invoice_documents (tenant_id, invoice_id, bytes, created_at) VALUES ($4::uuid, $1, $2, $3)
 ON CONFLICT DO NOTHING
@@ -524,16 +513,6 @@ func (q *Queries) MoveInvoice(ctx context.Context, arg MoveInvoiceParams) (int64
 		return 0, err
 	}
 	return result.RowsAffected()
-}
-
-const nameTenantOfDocuments = `-- name: NameTenantOfDocuments :exec
-UPDATE invoice_documents SET tenant_id = (SELECT i.tenant_id FROM invoices i WHERE i.id = invoice_documents.invoice_id)
-WHERE tenant_id IS NULL
-`
-
-func (q *Queries) NameTenantOfDocuments(ctx context.Context) error {
-	_, err := q.db.ExecContext(ctx, nameTenantOfDocuments)
-	return err
 }
 
 const nextNumber = `-- name: NextNumber :one

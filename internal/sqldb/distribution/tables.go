@@ -1,6 +1,7 @@
 // Package distribution says where each table lives once the database is spread over several
-// machines by Citus (docs/adr/0030): deploy/citus/distribute.sql is made from it. On SQLite and on
-// one PostgreSQL server it changes nothing.
+// machines by Citus (docs/adr/0030): deploy/citus/distribute.sql is made from it, and on every
+// PostgreSQL server the keys and references of distributed tables are held to it. SQLite, which is
+// never spread, has them without the tenant.
 package distribution
 
 // Class is where the rows of a table live.
@@ -116,8 +117,9 @@ var Tables = map[string]Class{
 	"webhook_platform":       Local,
 }
 
-// Widened are the unique keys that one machine holds by itself and several cannot. On Citus they
-// hold within a tenant. Each is here with what holds it across tenants.
+// Widened are the keys that end with the tenant: what comes before it is unique in the whole
+// service, which PostgreSQL cannot hold, because Citus asks for the tenant in every key. Each is
+// here with what holds it across tenants. A key that leads with the tenant is meant within it.
 var Widened = map[string]string{
 	"checkouts_pkey":                        "the id is a hash of what is bought, the tenant included",
 	"checkouts_psp_session_id_key":          "the provider gives the id, to the checkout that asked",
@@ -142,3 +144,17 @@ var Widened = map[string]string{
 	"usage_refusals_pkey":                   "the id is random (UUIDv7), or a hash of what is reported, the tenant included",
 	"usage_streams_number_key":              "the number is random, and who names it names the tenant",
 }
+
+// Beside are the keys without the tenant that one server has beside those with it, by the name of
+// their index, each with its reason. deploy/citus/distribute.sql drops them.
+var Beside = map[string]string{
+	"checkouts_before_key":            before,
+	"former_psp_customers_before_key": before,
+	"invoice_documents_before_key":    before,
+	"psp_customers_one_tenant_key":    "imports at the same moment could give two tenants one customer",
+	"psp_invoices_before_key":         before,
+	"usage_refusals_before_key":       before,
+}
+
+// before is the reason of a key that the version after this one drops (docs/adr/0020).
+const before = "0.1.0 names it in ON CONFLICT"

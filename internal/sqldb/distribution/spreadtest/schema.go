@@ -43,6 +43,7 @@ type Schema struct {
 	Required   map[string]bool // "table.column", of those that are not null
 	Keys       []Key
 	References []Reference
+	Triggers   []string // "table.trigger", of distributed tables
 }
 
 // Read asks PostgreSQL for the schema. Partitions have what their table has.
@@ -56,6 +57,12 @@ func Read(ctx context.Context, db *sqldb.DB) (Schema, error) {
 			AND NOT relispartition AND relname NOT LIKE 'goose%' ORDER BY 1`, func(r []string) { s.Tables = append(s.Tables, r[0]) }},
 		{`SELECT t.relname || '.' || a.attname FROM pg_attribute a JOIN pg_class t ON t.oid = a.attrelid
 			WHERE t.relnamespace = 'public'::regnamespace AND a.attnum > 0 AND a.attnotnull`, func(r []string) { s.Required[r[0]] = true }},
+		{`SELECT t.relname, t.relname || '.' || g.tgname FROM pg_trigger g JOIN pg_class t ON t.oid = g.tgrelid
+			WHERE t.relnamespace = 'public'::regnamespace AND NOT g.tgisinternal ORDER BY 2`, func(r []string) {
+			if distributed(r[0]) {
+				s.Triggers = append(s.Triggers, r[1])
+			}
+		}},
 		{`SELECT t.relname, i.relname,
 				CASE WHEN x.indisprimary THEN 'PRIMARY KEY'
 					WHEN EXISTS (SELECT 1 FROM pg_constraint c WHERE c.conindid = i.oid AND c.contype = 'u') THEN 'UNIQUE' ELSE '' END,
@@ -124,6 +131,9 @@ func (s Schema) Faults() []string {
 	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
 	for _, k := range s.Unspread() {
 		add("the key %s of %s has no %s", k.Name, k.Table, distribution.Column)
+	}
+	for _, name := range s.Triggers {
+		add("%s is a trigger", name)
 	}
 	for _, table := range s.Tables {
 		if distributed(table) && !s.Required[table+"."+distribution.Column] {

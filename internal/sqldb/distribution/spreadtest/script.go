@@ -25,13 +25,7 @@ BEGIN;
 SET LOCAL citus.multi_shard_modify_mode TO 'sequential';
 `
 
-// filled is how rows get the tenant that the version before has left empty, by table.
-var filled = map[string]string{
-	"invoice_documents": `UPDATE invoice_documents SET tenant_id = (SELECT i.tenant_id FROM invoices i WHERE i.id = invoice_documents.invoice_id)
-WHERE tenant_id IS NULL;`,
-}
-
-// Script returns the text of deploy/citus/distribute.sql for a schema that is not spread.
+// Script returns the text of deploy/citus/distribute.sql.
 func (s Schema) Script() string {
 	var out strings.Builder
 	line := func(format string, args ...any) { fmt.Fprintf(&out, format+"\n", args...) }
@@ -42,15 +36,13 @@ func (s Schema) Script() string {
 			line("ALTER TABLE %s DROP CONSTRAINT %s;", r.Table, r.Name)
 		}
 	}
-	line("\n-- Unique keys contain the tenant. Its column comes last, so that they find what they found before.")
-	for _, table := range s.Tables {
-		if distributed(table) && !s.Required[table+"."+distribution.Column] {
-			line("%s", filled[table])
-			line("ALTER TABLE %s ALTER COLUMN %s SET NOT NULL;", table, distribution.Column)
-		}
+	line("\n-- What one server has beside them: for the version before, and keys that several machines cannot hold.")
+	for _, name := range s.Triggers {
+		table, trigger, _ := strings.Cut(name, ".")
+		line("DROP TRIGGER %s ON %s;", trigger, table)
 	}
 	for _, k := range s.Unspread() {
-		line("%s", widened(k))
+		line("DROP INDEX %s;", k.Name)
 	}
 	line("\n-- Reference tables are whole on every machine.")
 	for _, table := range s.inOrder(distribution.Reference) {
@@ -60,36 +52,16 @@ func (s Schema) Script() string {
 	for _, table := range s.inOrder(distribution.Distributed) {
 		line("SELECT create_distributed_table('%s', '%s');", table, distribution.Column)
 	}
-	line("\n-- References between distributed tables name the tenant on both sides.")
+	line("\n-- The references as they were.")
 	for _, r := range s.References {
 		if !distributed(r.Table) {
 			continue
-		}
-		if distributed(r.Target) && !r.colocated() {
-			r.Columns, r.Targets = withTenant(r.Columns), withTenant(r.Targets)
 		}
 		line("ALTER TABLE %s ADD CONSTRAINT %s FOREIGN KEY (%s) REFERENCES %s (%s)%s;",
 			r.Table, r.Name, strings.Join(r.Columns, ", "), r.Target, strings.Join(r.Targets, ", "), r.Action)
 	}
 	line("COMMIT;")
 	return out.String()
-}
-
-func withTenant(columns []string) []string {
-	return append(slices.Clone(columns), distribution.Column)
-}
-
-// widened returns the statements that add the tenant to a key.
-func widened(k Key) string {
-	columns := strings.Join(withTenant(k.Columns), ", ")
-	if k.Kind != "" {
-		return fmt.Sprintf("ALTER TABLE %s DROP CONSTRAINT %s, ADD CONSTRAINT %s %s (%s);", k.Table, k.Name, k.Name, k.Kind, columns)
-	}
-	where := ""
-	if k.Where != "" {
-		where = " WHERE " + k.Where
-	}
-	return fmt.Sprintf("DROP INDEX %s;\nCREATE UNIQUE INDEX %s ON %s (%s)%s;", k.Name, k.Name, k.Table, columns, where)
 }
 
 // inOrder lists the tables of a class, each behind those that it refers to.
