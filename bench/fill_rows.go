@@ -6,13 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/months"
 )
 
 // people makes the other tenants and their users.
@@ -187,6 +190,9 @@ func (f *filler) usage(ctx context.Context) error {
 		}
 	}
 	if err := streams.flush(ctx); err != nil {
+		return err
+	}
+	if err := months.New(f.db, clock.System(), slog.New(slog.DiscardHandler)).Since(ctx, f.now.AddDate(0, 0, -filledDays)); err != nil {
 		return err
 	}
 	events := f.into("usage_records", "tenant_id", "stream", "recorded_at", "quantity", "delay", "id")

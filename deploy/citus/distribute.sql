@@ -80,8 +80,7 @@ ALTER TABLE subscriptions DROP CONSTRAINT subscriptions_pkey, ADD CONSTRAINT sub
 DROP INDEX subscriptions_psp_subscription_id_key;
 CREATE UNIQUE INDEX subscriptions_psp_subscription_id_key ON subscriptions (psp_subscription_id, tenant_id);
 ALTER TABLE usage_alerts DROP CONSTRAINT usage_alerts_pkey, ADD CONSTRAINT usage_alerts_pkey PRIMARY KEY (id, tenant_id);
-DROP INDEX usage_records_idempotency_key;
-CREATE UNIQUE INDEX usage_records_idempotency_key ON usage_records (stream, idempotency_key, tenant_id) WHERE (idempotency_key IS NOT NULL);
+ALTER TABLE usage_record_keys DROP CONSTRAINT usage_record_keys_pkey, ADD CONSTRAINT usage_record_keys_pkey PRIMARY KEY (stream, hash, tenant_id);
 ALTER TABLE usage_records DROP CONSTRAINT usage_records_pkey, ADD CONSTRAINT usage_records_pkey PRIMARY KEY (stream, recorded_at, id, tenant_id);
 ALTER TABLE usage_refusals DROP CONSTRAINT usage_refusals_pkey, ADD CONSTRAINT usage_refusals_pkey PRIMARY KEY (id, tenant_id);
 DROP INDEX usage_streams_number_key;
@@ -115,6 +114,7 @@ SELECT create_distributed_table('invoice_documents', 'tenant_id');
 SELECT create_distributed_table('invoice_lines', 'tenant_id');
 SELECT create_distributed_table('psp_operations', 'tenant_id');
 SELECT create_distributed_table('trials', 'tenant_id');
+SELECT create_distributed_table('usage_record_keys', 'tenant_id');
 SELECT create_distributed_table('usage_records', 'tenant_id');
 SELECT create_distributed_table('usage_streams', 'tenant_id');
 SELECT create_distributed_table('quota_refusals', 'tenant_id');

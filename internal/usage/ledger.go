@@ -123,12 +123,12 @@ func (l *ledger) addInterrupted(ctx context.Context, streams []*stream, counters
 	return l.store.addCounters(ctx, keys, Period{since, until}, counters)
 }
 
-// markUsedKeys finds the entries whose idempotency keys the insert does not: those of
-// deleted events, and those of events that are yet to be moved.
+// markUsedKeys finds the entries whose idempotency keys the insert does not: those of events
+// that are yet to be moved, or were deleted before that.
 func (l *ledger) markUsedKeys(ctx context.Context, streams []*stream) error {
 	var deleted, unmoved []events.Key
 	for _, s := range streams {
-		if s.pruned {
+		if s.pruned && (s.number == nil || s.moving) { // the others have all keys in one table
 			deleted = append(deleted, s.keys()...)
 		}
 		if s.moving {
@@ -205,7 +205,7 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 		return err
 	}
 	var changed []changedCounter
-	var late []Happened
+	var late, counted []Happened
 	var alerts []Alert
 	var billed []Figure
 	for _, s := range streams {
@@ -224,7 +224,8 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 				*e.verdict = verdict{err: ErrDuplicate}
 			}
 		}
-		late = append(late, s.late(stored)...)
+		late = append(late, s.late(stored, s.summedBefore)...)
+		counted = append(counted, s.late(stored, s.totalsBefore)...)
 		for _, c := range s.counters {
 			if c.changed {
 				changed = append(changed, changedCounter{s.key, c})
@@ -237,6 +238,9 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 		return err
 	}
 	if err := (Records{l.store}).AddHours(later, HoursOf(late)); err != nil {
+		return err
+	}
+	if err := l.store.addToTotals(later, counted); err != nil {
 		return err
 	}
 	if len(billed) > 0 {
