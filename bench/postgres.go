@@ -142,8 +142,8 @@ func (p *postgres) seedBare(ctx context.Context) (err error) {
 // and its counter, in the same tables with the same indexes.
 const bareTransaction = `\set t random(1, %d)
 BEGIN;
-INSERT INTO usage_record_keys (tenant_id, stream, stored_on, hash, id)
-VALUES (('00000000-0000-7000-8000-' || lpad(:t::text, 12, '0'))::uuid, :t, 20000, gen_random_uuid(), gen_random_uuid());
+INSERT INTO usage_record_keys (tenant_id, stream, stored_on, hash)
+VALUES (('00000000-0000-7000-8000-' || lpad(:t::text, 12, '0'))::uuid, :t, 20000, gen_random_uuid());
 INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key, metadata)
 VALUES (('00000000-0000-7000-8000-' || lpad(:t::text, 12, '0'))::uuid, :t, now(), 1000000, 0, gen_random_uuid(), gen_random_uuid()::text, '{"source":"bench"}');
 UPDATE usage_counters SET units = units + 1, updated_at = now()

@@ -55,16 +55,15 @@ SELECT tenant_id, meter_id, id, quantity, idempotency_key, recorded_at, metadata
 FROM usage_unmoved;
 
 -- The idempotency keys of events in usage_records, stored with them and kept longer. hash is the
--- beginning of the key's SHA-256, id that of the event, stored_on the day, counted from 1970, on
--- which it was stored.
+-- beginning of the key's SHA-256, stored_on the day, counted from 1970, on which the event was
+-- stored.
 CREATE TABLE usage_record_keys (
     stream bigint NOT NULL,
     stored_on integer NOT NULL,
     hash /* postgres: */ uuid /* sqlite: BLOB */ NOT NULL,
-    id /* postgres: */ uuid /* sqlite: BLOB */ NOT NULL,
     tenant_id /* postgres: */ uuid /* sqlite: BLOB */ NOT NULL,
     PRIMARY KEY (stream, hash)
-);
+) /* postgres: */ /* sqlite: WITHOUT ROWID */;
 CREATE INDEX usage_record_keys_stored_on_idx ON usage_record_keys (stored_on);
 
 -- Since when the events recorded before a time are deleted: their keys are kept for a while longer.

@@ -9,6 +9,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -73,10 +74,6 @@ func (s Store) KeysOfRecords(ctx context.Context, keys []NumberedKey) (map[Key]b
 	found := map[Key]bool{}
 	if len(keys) == 0 {
 		return found, nil
-	}
-	type place struct {
-		number int64
-		hash   sqldb.ID
 	}
 	places := make(map[place]Key, len(keys))
 	keys = sqldb.Padded(keys)
@@ -143,66 +140,124 @@ func (s Store) Insert(ctx context.Context, events []Event) (map[uuid.UUID]bool, 
 	if err := s.insertRecords(ctx, numbered, stored); err != nil {
 		return nil, err
 	}
-	err := s.insertInto(ctx, `usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at)`, values,
-		[]string{"uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz"}, others, stored, func(args []any, e Event) []any {
-			return append(args, e.Stream.TenantID, e.ID, e.Stream.MeterID, int64(e.Quantity), e.IdempotencyKey, e.RecordedAt, e.Metadata, e.StoredAt)
-		})
+	types := []string{"uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz"}
+	err := s.insertInto(ctx, func(n int) string {
+		return `INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at) VALUES ` + sqldb.Tuples(1, n, types...)
+	}, nil, others, stored, func(args []any, e Event) []any {
+		return append(args, e.Stream.TenantID, e.ID, e.Stream.MeterID, int64(e.Quantity), e.IdempotencyKey, e.RecordedAt, e.Metadata, e.StoredAt)
+	})
 	return stored, err
 }
 
-// insertRecords stores events of streams that have numbers.
+// insertRecords stores events of streams that have numbers, with their keys.
 //
-// Invariant: a key belongs to the event that its row names, which is stored in the same
-// transaction. Where the key was there before, its row names another event, and this one is not
-// stored. Nobody else adds keys of these streams meanwhile, since their locks are held; without
-// them the unique key would have one of two wait, and then find the other's row.
+// Invariant: a key and its event are stored in one transaction, or neither is: an event with a
+// key goes in where its key did. Nobody else adds keys of these streams meanwhile, since their
+// locks are held. Without them the unique key would have one of two wait, and find the other's.
 func (s Store) insertRecords(ctx context.Context, events []Event, stored map[uuid.UUID]bool) error {
-	const into = `usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key, metadata)`
+	const into = `INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key, metadata) `
 	types := []string{"uuid", "bigint", "timestamptz", "bigint", "bigint", "uuid", "text", "jsonb"}
 	row := func(args []any, e Event) []any {
 		at := e.RecordedAt.Truncate(time.Microsecond)
 		delay := e.StoredAt.Truncate(time.Microsecond).Sub(at).Microseconds()
 		return append(args, sqldb.ID(e.Stream.TenantID), *e.Number, at, int64(e.Quantity), delay, sqldb.ID(e.ID), e.IdempotencyKey, e.Metadata)
 	}
-	keyed := make([]Event, 0, len(events))
+	events, keyed := firstOfKeys(events)
+	switch {
+	case len(keyed) == 0:
+	case s.db.Dialect() == sqldb.Postgres: // in one round trip
+		args := []any{dayOfLast(keyed)}
+		return s.insertInto(ctx, func(n int) string {
+			return `WITH v AS MATERIALIZED (VALUES ` + sqldb.Tuples(2, n, append(types, "uuid")...) + `), k AS (
+    INSERT INTO usage_record_keys (tenant_id, stream, stored_on, hash)
+    SELECT v.column1, v.column2, $1::integer, v.column9 FROM v WHERE v.column9 IS NOT NULL ON CONFLICT DO NOTHING RETURNING stream, hash
+) ` + into + `SELECT v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8 FROM v
+WHERE v.column9 IS NULL OR (v.column2, v.column9) IN (SELECT k.stream, k.hash FROM k)`
+		}, args, events, stored, func(args []any, e Event) []any {
+			args = row(args, e)
+			if e.IdempotencyKey == nil {
+				return append(args, nil)
+			}
+			return append(args, hashOf(*e.IdempotencyKey))
+		})
+	default:
+		added, err := s.insertKeys(ctx, keyed)
+		if err != nil {
+			return err
+		}
+		events = slices.DeleteFunc(events, func(e Event) bool { return e.IdempotencyKey != nil && !added[placeOf(e)] })
+	}
+	return s.insertInto(ctx, func(n int) string { return into + `VALUES ` + sqldb.Tuples(1, n, types...) }, nil, events, stored, row)
+}
+
+// place is where a key is in usage_record_keys.
+type place struct {
+	number int64
+	hash   sqldb.ID
+}
+
+func placeOf(e Event) place { return place{*e.Number, hashOf(*e.IdempotencyKey)} }
+
+// firstOfKeys returns events without those whose key an earlier one has, and those with a key.
+func firstOfKeys(events []Event) (first, keyed []Event) {
+	type key struct {
+		number int64
+		key    string
+	}
+	seen := map[key]bool{}
+	for i, e := range events {
+		if e.IdempotencyKey == nil {
+			if first != nil {
+				first = append(first, e)
+			}
+			continue
+		}
+		if first == nil {
+			first = append(make([]Event, 0, len(events)), events[:i]...)
+			keyed = make([]Event, 0, len(events)-i)
+		}
+		if k := (key{*e.Number, *e.IdempotencyKey}); !seen[k] {
+			seen[k] = true
+			first, keyed = append(first, e), append(keyed, e)
+		}
+	}
+	if first == nil {
+		first = events
+	}
+	return first, keyed
+}
+
+// insertKeys stores the keys of events, all of which have one, and returns those that were not
+// there.
+func (s Store) insertKeys(ctx context.Context, events []Event) (added map[place]bool, err error) {
+	added = make(map[place]bool, len(events))
+	args := append(make([]any, 0, 1+4*len(events)), dayOfLast(events))
+	events = sqldb.Padded(events)
 	for _, e := range events {
-		if e.IdempotencyKey != nil {
-			keyed = append(keyed, e)
-		}
+		args = append(args, sqldb.ID(e.Stream.TenantID), *e.Number, hashOf(*e.IdempotencyKey))
 	}
-	if len(keyed) == 0 {
-		return s.insertInto(ctx, into, values, types, events, stored, row)
-	}
-	if err := s.insertKeys(sqldb.Later(ctx), keyed); err != nil { // goes with the events
+	return added, s.each(ctx, "insert idempotency keys", `INSERT INTO usage_record_keys (tenant_id, stream, stored_on, hash)
+SELECT v.column1, v.column2, $1::integer, v.column3 FROM (VALUES `+sqldb.Tuples(2, len(events), "uuid", "bigint", "uuid")+`) v
+WHERE true ON CONFLICT DO NOTHING RETURNING stream, hash`, args, func(scan func(...any) error) error {
+		var p place
+		err := scan(&p.number, &p.hash)
+		added[p] = true
 		return err
-	}
-	return s.insertInto(ctx, into, func(tuples string) string {
-		return `SELECT v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8 FROM (VALUES ` + tuples + `) v
-WHERE v.column9 IS NULL
-    OR v.column6 = (SELECT k.id FROM usage_record_keys k WHERE k.tenant_id = v.column1 AND k.stream = v.column2 AND k.hash = v.column9)`
-	}, append(types, "uuid"), events, stored, func(args []any, e Event) []any {
-		var hash any
-		if e.IdempotencyKey != nil {
-			hash = hashOf(*e.IdempotencyKey)
-		}
-		return append(row(args, e), hash)
 	})
 }
 
-// insertKeys stores the keys of events, all of which have one, unless they are there.
-func (s Store) insertKeys(ctx context.Context, events []Event) error {
-	events = sqldb.Padded(events)
-	args := make([]any, 0, 5*len(events))
+// dayOfLast is the day on which the last of events was stored: no key is kept for a shorter time
+// than it has to be.
+func dayOfLast(events []Event) int32 {
+	day := DayOf(events[0].StoredAt)
 	for _, e := range events {
-		args = append(args, sqldb.ID(e.Stream.TenantID), *e.Number, DayOf(e.StoredAt), hashOf(*e.IdempotencyKey), sqldb.ID(e.ID))
+		day = max(day, DayOf(e.StoredAt))
 	}
-	_, err := s.db.Conn(ctx).ExecContext(ctx, `INSERT INTO usage_record_keys (tenant_id, stream, stored_on, hash, id) VALUES `+
-		sqldb.Tuples(1, len(events), "uuid", "bigint", "integer", "uuid", "uuid")+` ON CONFLICT DO NOTHING`, args...)
-	return sqldb.Wrap(err, "insert idempotency keys")
+	return day
 }
 
 // InsertOldKeys stores keys from usage_keys: of deleted events of a stream, which is locked. They
-// name no event, and count as stored before all others.
+// count as stored before all others.
 func (s Store) InsertOldKeys(ctx context.Context, k StreamKey, number int64, keys []string) error {
 	if len(keys) == 0 {
 		return nil
@@ -211,7 +266,8 @@ func (s Store) InsertOldKeys(ctx context.Context, k StreamKey, number int64, key
 	for i := range keys {
 		deleted[i] = Event{Stream: k, Number: &number, IdempotencyKey: &keys[i], StoredAt: time.Unix(0, 0)}
 	}
-	return s.insertKeys(ctx, deleted)
+	_, err := s.insertKeys(ctx, deleted)
+	return err
 }
 
 // hashOf stands for a key in usage_record_keys. That two keys have one hash does not happen by
@@ -224,23 +280,20 @@ func hashOf(key string) sqldb.ID {
 // DayOf numbers the day of UTC that a time is in, counted from 1970.
 func DayOf(at time.Time) int32 { return int32(at.Unix() / (24 * 60 * 60)) }
 
-func values(tuples string) string { return `VALUES ` + tuples }
-
-// insertInto stores events in a table, from a query on their tuples, and adds the ids of those
-// that it stored.
+// insertInto stores events by a statement for a number of rows, whose first parameters are args,
+// and adds the ids of those that it stored.
 func (s Store) insertInto(
-	ctx context.Context, table string, from func(tuples string) string, types []string, events []Event, stored map[uuid.UUID]bool,
-	row func(args []any, e Event) []any,
+	ctx context.Context, statement func(rows int) string, args []any, events []Event, stored map[uuid.UUID]bool, row func(args []any, e Event) []any,
 ) error {
 	if len(events) == 0 {
 		return nil
 	}
 	events = sqldb.Padded(events) // a repeated row is in conflict with itself
-	args := make([]any, 0, len(types)*len(events))
+	args = slices.Grow(args, 9*len(events))
 	for _, e := range events {
 		args = row(args, e)
 	}
-	return s.each(ctx, "insert events", `INSERT INTO `+table+` `+from(sqldb.Tuples(1, len(events), types...))+` ON CONFLICT DO NOTHING RETURNING id`, args,
+	return s.each(ctx, "insert events", statement(len(events))+` ON CONFLICT DO NOTHING RETURNING id`, args,
 		func(scan func(...any) error) error {
 			var id uuid.UUID
 			err := scan(&id)
