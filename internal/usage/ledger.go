@@ -124,11 +124,11 @@ func (l *ledger) addInterrupted(ctx context.Context, streams []*stream, counters
 }
 
 // markUsedKeys finds the entries whose idempotency keys the insert does not: those of events
-// that are yet to be moved, or were deleted before that.
+// that are yet to be moved, and of deleted ones unless these are with the others.
 func (l *ledger) markUsedKeys(ctx context.Context, streams []*stream) error {
 	var deleted, unmoved []events.Key
 	for _, s := range streams {
-		if s.pruned && (s.number == nil || s.moving) { // the others have all keys in one table
+		if s.pruned && (s.number == nil || s.moving || !l.store.events().KeysApart()) {
 			deleted = append(deleted, s.keys()...)
 		}
 		if s.moving {

@@ -23,8 +23,8 @@ UPDATE usage_streams SET number = NULL, moving = false WHERE number IS NOT NULL;
 -- recorded before totals_before, also those that are not deleted yet; null: only deleted ones.
 ALTER TABLE usage_streams ADD COLUMN totals_before timestamp with time zone;
 
--- As in migration 00105, but for the key that is not unique here. On PostgreSQL there is a
--- partition for each month of UTC, usage_records_2026_11, made ahead; usage_records_other has
+-- As in migration 00105. On PostgreSQL keys are not unique here, and there is a partition for
+-- each month of UTC, usage_records_2026_11, made ahead; usage_records_other has
 -- what was recorded for a time without one.
 CREATE TABLE usage_records (
     stream bigint NOT NULL,
@@ -37,7 +37,8 @@ CREATE TABLE usage_records (
     metadata jsonb,
     PRIMARY KEY (stream, recorded_at, id)
 ) /* postgres: */ PARTITION BY RANGE (recorded_at) /* sqlite:  */;
-/* postgres: */ CREATE TABLE usage_records_other PARTITION OF usage_records DEFAULT /* sqlite: SELECT 1 */;
+/* postgres: */ CREATE TABLE usage_records_other PARTITION OF usage_records DEFAULT
+/* sqlite: CREATE UNIQUE INDEX usage_records_idempotency_key ON usage_records (stream, idempotency_key) WHERE idempotency_key IS NOT NULL */;
 
 -- The events that are deleted one by one: those of no partition that is dropped.
 CREATE VIEW usage_single AS
@@ -54,7 +55,8 @@ UNION ALL
 SELECT tenant_id, meter_id, id, quantity, idempotency_key, recorded_at, metadata, created_at, CAST(0 AS bigint)
 FROM usage_unmoved;
 
--- The idempotency keys of events in usage_records, stored with them and kept longer. hash is the
+-- On PostgreSQL the idempotency keys of events in usage_records, stored with them and kept longer;
+-- on SQLite nothing. hash is the
 -- beginning of the key's SHA-256, stored_on the day, counted from 1970, on which the event was
 -- stored.
 CREATE TABLE usage_record_keys (
@@ -63,7 +65,7 @@ CREATE TABLE usage_record_keys (
     hash /* postgres: */ uuid /* sqlite: BLOB */ NOT NULL,
     tenant_id /* postgres: */ uuid /* sqlite: BLOB */ NOT NULL,
     PRIMARY KEY (stream, hash)
-) /* postgres: */ /* sqlite: WITHOUT ROWID */;
+);
 CREATE INDEX usage_record_keys_stored_on_idx ON usage_record_keys (stored_on);
 
 -- Since when the events recorded before a time are deleted: their keys are kept for a while longer.

@@ -68,34 +68,59 @@ type NumberedKey struct {
 	Key
 }
 
-// KeysOfRecords returns those of the keys that belong to events of usage_records, deleted ones
-// included.
+// KeysApart reports whether the keys of usage_records have a table of their own, usage_record_keys,
+// where they stay when their events are deleted. So it is on PostgreSQL, where a key cannot be
+// unique in a table with partitions. SQLite has them in an index, which is written in half of the
+// time, and the keys of deleted events are in usage_keys.
+func (s Store) KeysApart() bool { return s.db.Dialect() == sqldb.Postgres }
+
+// KeysOfRecords returns those of the keys that belong to events of usage_records, where they are
+// apart deleted ones included.
 func (s Store) KeysOfRecords(ctx context.Context, keys []NumberedKey) (map[Key]bool, error) {
 	found := map[Key]bool{}
 	if len(keys) == 0 {
 		return found, nil
 	}
+	type place struct {
+		number int64
+		key    any // or its hash
+	}
 	places := make(map[place]Key, len(keys))
 	keys = sqldb.Padded(keys)
 	args := make([]any, 0, 3*len(keys))
-	for _, k := range keys {
-		hash := hashOf(k.Key.Key)
-		places[place{k.Number, hash}] = k.Key
-		args = append(args, sqldb.ID(k.TenantID), k.Number, hash)
+	table, column, kind := "usage_records", "idempotency_key", "text"
+	if s.KeysApart() {
+		table, column, kind = "usage_record_keys", "hash", "uuid"
 	}
-	return found, s.each(ctx, "look up idempotency keys", `SELECT r.stream, r.hash FROM (VALUES `+sqldb.Tuples(1, len(keys), "uuid", "bigint", "uuid")+`) v
-CROSS JOIN usage_record_keys r
-WHERE r.tenant_id = v.column1 AND r.stream = v.column2 AND r.hash = v.column3`, args,
-		func(scan func(...any) error) error {
+	for _, k := range keys {
+		p := place{k.Number, k.Key.Key}
+		if s.KeysApart() {
+			p.key = hashOf(k.Key.Key)
+		}
+		places[p] = k.Key
+		args = append(args, sqldb.ID(k.TenantID), k.Number, p.key)
+	}
+	return found, s.each(ctx, "look up idempotency keys", `SELECT r.stream, r.`+column+` FROM (VALUES `+sqldb.Tuples(1, len(keys), "uuid", "bigint", kind)+`) v
+CROSS JOIN `+table+` r
+WHERE r.`+column+` IS NOT NULL AND r.tenant_id = v.column1 AND r.stream = v.column2 AND r.`+column+` = v.column3`, args,
+		func(scan func(...any) error) (err error) {
 			var p place
-			err := scan(&p.number, &p.hash)
+			var hash sqldb.ID
+			var key string
+			if s.KeysApart() {
+				err = scan(&p.number, &hash)
+				p.key = hash
+			} else {
+				err = scan(&p.number, &key)
+				p.key = key
+			}
 			found[places[p]] = true
 			return err
 		})
 }
 
-// KeysOfDeleted returns those of the keys that belong to deleted events of usage_events. The
-// streams must be locked.
+// KeysOfDeleted returns those of the keys that belong to deleted events, unless these are apart
+// (see KeysApart). The streams must be locked.
 func (s Store) KeysOfDeleted(ctx context.Context, keys []Key) (map[Key]bool, error) {
 	return s.keysOf(ctx, "usage_keys", keys)
 }
@@ -151,8 +176,8 @@ func (s Store) Insert(ctx context.Context, events []Event) (map[uuid.UUID]bool, 
 
 // insertRecords stores events of streams that have numbers, with their keys.
 //
-// Invariant: a key and its event are stored in one transaction, or neither is: an event with a
-// key goes in where its key did. Nobody else adds keys of these streams meanwhile, since their
+// Invariant: a key and its event are stored in one statement, or neither is: an event with a key
+// goes in where its key did. Nobody else adds keys of these streams meanwhile, since their
 // locks are held. Without them the unique key would have one of two wait, and find the other's.
 func (s Store) insertRecords(ctx context.Context, events []Event, stored map[uuid.UUID]bool) error {
 	const into = `INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key, metadata) `
@@ -162,88 +187,44 @@ func (s Store) insertRecords(ctx context.Context, events []Event, stored map[uui
 		delay := e.StoredAt.Truncate(time.Microsecond).Sub(at).Microseconds()
 		return append(args, sqldb.ID(e.Stream.TenantID), *e.Number, at, int64(e.Quantity), delay, sqldb.ID(e.ID), e.IdempotencyKey, e.Metadata)
 	}
-	events, keyed := firstOfKeys(events)
-	switch {
-	case len(keyed) == 0:
-	case s.db.Dialect() == sqldb.Postgres: // in one round trip
-		args := []any{dayOfLast(keyed)}
-		return s.insertInto(ctx, func(n int) string {
-			return `WITH v AS MATERIALIZED (VALUES ` + sqldb.Tuples(2, n, append(types, "uuid")...) + `), k AS (
+	if !s.KeysApart() || !slices.ContainsFunc(events, func(e Event) bool { return e.IdempotencyKey != nil }) {
+		return s.insertInto(ctx, func(n int) string { return into + `VALUES ` + sqldb.Tuples(1, n, types...) }, nil, events, stored, row)
+	}
+	events = firstOfKeys(events)
+	return s.insertInto(ctx, func(n int) string { // both in one round trip
+		return `WITH v AS MATERIALIZED (VALUES ` + sqldb.Tuples(2, n, append(types, "uuid")...) + `), k AS (
     INSERT INTO usage_record_keys (tenant_id, stream, stored_on, hash)
     SELECT v.column1, v.column2, $1::integer, v.column9 FROM v WHERE v.column9 IS NOT NULL ON CONFLICT DO NOTHING RETURNING stream, hash
 ) ` + into + `SELECT v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8 FROM v
 WHERE v.column9 IS NULL OR (v.column2, v.column9) IN (SELECT k.stream, k.hash FROM k)`
-		}, args, events, stored, func(args []any, e Event) []any {
-			args = row(args, e)
-			if e.IdempotencyKey == nil {
-				return append(args, nil)
-			}
-			return append(args, hashOf(*e.IdempotencyKey))
-		})
-	default:
-		added, err := s.insertKeys(ctx, keyed)
-		if err != nil {
-			return err
+	}, []any{dayOfLast(events)}, events, stored, func(args []any, e Event) []any {
+		args = row(args, e)
+		if e.IdempotencyKey == nil {
+			return append(args, nil)
 		}
-		events = slices.DeleteFunc(events, func(e Event) bool { return e.IdempotencyKey != nil && !added[placeOf(e)] })
-	}
-	return s.insertInto(ctx, func(n int) string { return into + `VALUES ` + sqldb.Tuples(1, n, types...) }, nil, events, stored, row)
+		return append(args, hashOf(*e.IdempotencyKey))
+	})
 }
 
-// place is where a key is in usage_record_keys.
-type place struct {
-	number int64
-	hash   sqldb.ID
-}
-
-func placeOf(e Event) place { return place{*e.Number, hashOf(*e.IdempotencyKey)} }
-
-// firstOfKeys returns events without those whose key an earlier one has, and those with a key.
-func firstOfKeys(events []Event) (first, keyed []Event) {
+// firstOfKeys returns events without those whose key an earlier one has.
+func firstOfKeys(events []Event) []Event {
 	type key struct {
 		number int64
 		key    string
 	}
-	seen := map[key]bool{}
-	for i, e := range events {
-		if e.IdempotencyKey == nil {
-			if first != nil {
-				first = append(first, e)
-			}
-			continue
-		}
-		if first == nil {
-			first = append(make([]Event, 0, len(events)), events[:i]...)
-			keyed = make([]Event, 0, len(events)-i)
-		}
-		if k := (key{*e.Number, *e.IdempotencyKey}); !seen[k] {
-			seen[k] = true
-			first, keyed = append(first, e), append(keyed, e)
-		}
-	}
-	if first == nil {
-		first = events
-	}
-	return first, keyed
-}
-
-// insertKeys stores the keys of events, all of which have one, and returns those that were not
-// there.
-func (s Store) insertKeys(ctx context.Context, events []Event) (added map[place]bool, err error) {
-	added = make(map[place]bool, len(events))
-	args := append(make([]any, 0, 1+4*len(events)), dayOfLast(events))
-	events = sqldb.Padded(events)
+	seen := make(map[key]bool, len(events))
+	first := make([]Event, 0, len(events))
 	for _, e := range events {
-		args = append(args, sqldb.ID(e.Stream.TenantID), *e.Number, hashOf(*e.IdempotencyKey))
+		if e.IdempotencyKey != nil {
+			k := key{*e.Number, *e.IdempotencyKey}
+			if seen[k] {
+				continue
+			}
+			seen[k] = true
+		}
+		first = append(first, e)
 	}
-	return added, s.each(ctx, "insert idempotency keys", `INSERT INTO usage_record_keys (tenant_id, stream, stored_on, hash)
-SELECT v.column1, v.column2, $1::integer, v.column3 FROM (VALUES `+sqldb.Tuples(2, len(events), "uuid", "bigint", "uuid")+`) v
-WHERE true ON CONFLICT DO NOTHING RETURNING stream, hash`, args, func(scan func(...any) error) error {
-		var p place
-		err := scan(&p.number, &p.hash)
-		added[p] = true
-		return err
-	})
+	return first
 }
 
 // dayOfLast is the day on which the last of events was stored: no key is kept for a shorter time
@@ -262,12 +243,14 @@ func (s Store) InsertOldKeys(ctx context.Context, k StreamKey, number int64, key
 	if len(keys) == 0 {
 		return nil
 	}
-	deleted := make([]Event, len(keys))
-	for i := range keys {
-		deleted[i] = Event{Stream: k, Number: &number, IdempotencyKey: &keys[i], StoredAt: time.Unix(0, 0)}
+	args := append(make([]any, 0, 2+len(keys)), sqldb.ID(k.TenantID), number)
+	keys = sqldb.Padded(keys)
+	for _, key := range keys {
+		args = append(args, hashOf(key))
 	}
-	_, err := s.insertKeys(ctx, deleted)
-	return err
+	_, err := s.db.Conn(ctx).ExecContext(ctx, `INSERT INTO usage_record_keys (tenant_id, stream, stored_on, hash)
+SELECT $1::uuid, $2::bigint, 0, v.column1 FROM (VALUES `+sqldb.Tuples(3, len(keys), "uuid")+`) v WHERE true ON CONFLICT DO NOTHING`, args...)
+	return sqldb.Wrap(err, "insert keys of deleted events")
 }
 
 // hashOf stands for a key in usage_record_keys. That two keys have one hash does not happen by

@@ -77,6 +77,9 @@ func (s store) firstEvent(ctx context.Context, k usage.StreamKey) (at time.Time,
 // moveKeys brings at most so many keys of events that were deleted before they could be moved to
 // where the stream's other keys are, and reports how many.
 func (s store) moveKeys(ctx context.Context, k usage.StreamKey, number int64, most int) (int, error) {
+	if !events.NewStore(s.db).KeysApart() {
+		return 0, nil // they stay where they are
+	}
 	keys, err := s.q(ctx).OldKeys(ctx, moversql.OldKeysParams{TenantID: k.TenantID, MeterID: k.MeterID, Most: int32(most)})
 	if err != nil || len(keys) == 0 {
 		return 0, sqldb.Wrap(err, "read keys to move")

