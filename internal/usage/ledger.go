@@ -237,10 +237,7 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 	if err := l.store.putCounters(later, changed, now); err != nil {
 		return err
 	}
-	if err := (Records{l.store}).AddHours(later, HoursOf(late)); err != nil {
-		return err
-	}
-	if err := l.store.addToTotals(later, counted); err != nil {
+	if err := l.store.addLate(later, late, counted); err != nil {
 		return err
 	}
 	if len(billed) > 0 {

@@ -45,6 +45,15 @@ SET events = usage_hours.events + excluded.events, units = usage_hours.units + e
 	return sqldb.Wrap(err, "add to hours")
 }
 
+// addLate adds events that were stored just now to hours and to totals which have been summed up
+// for their times already.
+func (s store) addLate(ctx context.Context, ofHours, ofTotals []Happened) error {
+	if err := (Records{s}).AddHours(ctx, HoursOf(ofHours)); err != nil {
+		return err
+	}
+	return s.addToTotals(ctx, ofTotals)
+}
+
 // addToTotals adds events, in the order of storing, to the totals of their streams, which are
 // locked and have what was recorded for the events' times already. It is seldom called with any.
 func (s store) addToTotals(ctx context.Context, events []Happened) error {

@@ -65,13 +65,16 @@ func (s store) insert(ctx context.Context, k usage.StreamKey, number int64, rows
 	return wantAll("insert moved events", int64(len(stored)), len(rows), err)
 }
 
+var errNothing = errors.New("nothing is to be moved")
+
 // firstEvent reads for when the first event of a stream that is to be moved was recorded.
 func (s store) firstEvent(ctx context.Context, k usage.StreamKey) (at time.Time, found bool, err error) {
 	at, err = s.q(ctx).FirstEvent(ctx, moversql.FirstEventParams{TenantID: k.TenantID, MeterID: k.MeterID})
-	if errors.Is(err, sqldb.ErrNoRows) {
+	err = sqldb.WrapAbsent(err, "read first event to move", errNothing)
+	if errors.Is(err, errNothing) {
 		return at, false, nil
 	}
-	return at, err == nil, sqldb.Wrap(err, "read first event to move")
+	return at, err == nil, err
 }
 
 // moveKeys brings at most so many keys of events that were deleted before they could be moved to

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/months"
 )
@@ -120,7 +119,7 @@ func (r *Pruner) countStream(ctx context.Context, k usage.StreamKey, until time.
 	}
 	reached, err := r.store.eventAt(ctx, k, *row.Number, usage.Period{Start: since, End: until}, most)
 	switch {
-	case errors.Is(err, sqldb.ErrNoRows):
+	case errors.Is(err, errNoEvent):
 		reached = until
 	case err != nil:
 		return 0, false, err

@@ -2,6 +2,7 @@ package retention
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -37,12 +38,15 @@ func (s store) uncounted(ctx context.Context, table string, until time.Time) (le
 	return left, sqldb.Wrap(err, "look for events to count")
 }
 
+// errNoEvent is returned where a stream has fewer events of a time.
+var errNoEvent = errors.New("the stream has fewer events of the time")
+
 // eventAt reads for when the event at a place among those of a stream and a time was recorded.
 func (s store) eventAt(ctx context.Context, k usage.StreamKey, number int64, p usage.Period, place int64) (time.Time, error) {
 	at, err := s.q(ctx).EventAt(ctx, retentionsql.EventAtParams{
 		TenantID: sqldb.ID(k.TenantID), Stream: number, Since: p.Start, Until: p.End, Place: int32(place),
 	})
-	return at, sqldb.Wrap(err, "find event to count")
+	return at, sqldb.WrapAbsent(err, "find event to count", errNoEvent)
 }
 
 // addRecords adds the stored events of a stream and a time to totals.
