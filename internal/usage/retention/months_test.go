@@ -280,3 +280,70 @@ func TestPurgeOfDetachedMonth(t *testing.T) {
 		t.Errorf("in files: %v", lines)
 	}
 }
+
+// Killed after the files of a month are written and before it is dropped: nothing is written
+// twice. A month with events of a stream that is not moved yet, and is not counted, stays.
+func TestDropGoesOn(t *testing.T) {
+	t.Parallel()
+	w := byTheMonth(t, "2026-11-21 12:00", "2026-09-01")
+	w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Never, usage.Hard))
+	tenantID := w.NewTenant(t)
+	var batch []usage.Recording
+	for range 100 {
+		batch = append(batch, usagetest.On(usagetest.Recording("calls", "1"), "2026-09-15"))
+	}
+	w.RecordAll(t, tenantID, batch, true)
+	folder := t.TempDir()
+	r := retention.NewOfFiles(w.Retention(folder), 40)
+	exec := func(ctx context.Context, statement string) {
+		t.Helper()
+		if _, err := w.DB.Conn(ctx).ExecContext(ctx, statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec(t.Context(), `UPDATE usage_streams SET moving = true`)
+	w.Prune(t, r)
+	if n := rows(t, w, "usage_records_2026_09"); n != 100 {
+		t.Fatalf("September has %d events while its stream is moved", n)
+	}
+	exec(t.Context(), `UPDATE usage_streams SET moving = false`)
+	held, release, done := make(chan struct{}), make(chan struct{}), make(chan error)
+	go func() { // the detached table cannot be dropped
+		done <- w.DB.Tx(t.Context(), func(ctx context.Context) error {
+			month, err := w.Months().Before(ctx, usagetest.At("2026-10-01"))
+			if err != nil {
+				return err
+			}
+			return w.Months().Detach(ctx, month[0], func(context.Context, string) error { return nil })
+		})
+		done <- w.DB.Tx(t.Context(), func(ctx context.Context) error {
+			_, err := w.DB.Conn(ctx).ExecContext(ctx, `LOCK TABLE usage_detached_2026_09 IN ACCESS SHARE MODE`)
+			close(held)
+			<-release
+			return err
+		})
+	}()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	<-held
+	for range 2 {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+		err := r.Prune(ctx)
+		cancel()
+		if err == nil {
+			t.Error("a table that is in use is dropped")
+		}
+		if n := len(archived(t, folder)); n != 100 {
+			t.Errorf("%d events are in files", n)
+		}
+	}
+	close(release)
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	w.Prune(t, r)
+	if n := len(archived(t, folder)); n != 100 || rows(t, w, "usage_detached_2026_09") != -1 {
+		t.Errorf("%d events are in files", n)
+	}
+}
