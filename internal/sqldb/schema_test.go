@@ -139,8 +139,9 @@ func sqliteSchema(t *testing.T, db *sqldb.DB) map[string]table {
 }
 
 // idsAsBytes are the columns of UUIDs that SQLite keeps as bytes (see sqldb.ID).
-var idsAsBytes = map[string]bool{"usage_records.id": true, "usage_records.tenant_id": true,
-	"usage_record_keys.hash": true, "usage_record_keys.tenant_id": true}
+var idsAsBytes = map[string]bool{
+	"usage_records.id": true, "usage_records.tenant_id": true, "usage_record_keys.hash": true, "usage_record_keys.tenant_id": true,
+}
 
 // query returns every row of a query for text.
 func query(t *testing.T, db *sqldb.DB, text string) [][5]string {

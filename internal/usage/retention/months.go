@@ -36,23 +36,22 @@ func (r *Pruner) pruneMonths(ctx context.Context, cutoff time.Time) error {
 }
 
 // detach adds the events of a month to the hours and totals of their streams and detaches it.
-func (r *Pruner) detach(ctx context.Context, m months.Month) (err error) {
-	for range 3 { // an event may be recorded for the month meanwhile
-		if err = r.count(ctx, m); err != nil {
+func (r *Pruner) detach(ctx context.Context, m months.Month) error {
+	for try := 1; ; try++ { // an event may be recorded for the month meanwhile
+		if err := r.count(ctx, m); err != nil {
 			return err
 		}
-		err = r.months.Detach(ctx, m, func(ctx context.Context, table string) error {
+		err := r.months.Detach(ctx, m, func(ctx context.Context, table string) error {
 			left, err := r.store.uncounted(ctx, table, m.End)
 			if err == nil && left {
 				err = months.ErrNotReady
 			}
 			return err
 		})
-		if !errors.Is(err, months.ErrNotReady) {
+		if try == 3 || !errors.Is(err, months.ErrNotReady) {
 			return err
 		}
 	}
-	return err
 }
 
 // count adds the events that were recorded until the end of a month to the hours and totals of
