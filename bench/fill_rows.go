@@ -6,13 +6,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/months"
 )
 
 // people makes the other tenants and their users.
@@ -186,7 +189,7 @@ func (f *filler) usage(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := streams.flush(ctx); err != nil {
+	if err := errors.Join(streams.flush(ctx), f.months(ctx)); err != nil {
 		return err
 	}
 	events := f.into("usage_records", "tenant_id", "stream", "recorded_at", "quantity", "delay", "id")
@@ -233,6 +236,11 @@ func (f *filler) usage(ctx context.Context) error {
 		}
 	}
 	return inOrder(ctx, events, counters, hours)
+}
+
+// months makes the partitions that the events go to.
+func (f *filler) months(ctx context.Context) error {
+	return months.New(f.db, clock.System(), slog.New(slog.DiscardHandler)).Since(ctx, f.now.AddDate(0, 0, -filledDays))
 }
 
 // idAt returns an id (UUID version 7) as if it had been made at that time.

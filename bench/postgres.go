@@ -162,6 +162,7 @@ func (p *postgres) seedBare(ctx context.Context) (err error) {
 		VALUES ('00000000-0000-7000-8000-000000000000', 'api-calls', 'API calls', 'sum', 'monthly', 'hard', now(), now())`,
 		`INSERT INTO tenants (id, name, slug, preferred_currency, created_at, updated_at)
 		SELECT ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'Bench', n::text, 'EUR', now(), now() FROM generate_series(1, ` + strconv.Itoa(users) + `) n`,
+		`CREATE TABLE usage_records_now PARTITION OF usage_records FOR VALUES FROM ('2000-01-01') TO ('2100-01-01')`,
 		`INSERT INTO usage_streams (tenant_id, meter_id, number) SELECT id, '00000000-0000-7000-8000-000000000000', slug::bigint FROM tenants`,
 		`INSERT INTO usage_counters (tenant_id, period_end, meter_id, period_start, updated_at)
 		SELECT id, '2100-01-01', '00000000-0000-7000-8000-000000000000', '2000-01-01', now() FROM tenants`,
@@ -173,10 +174,12 @@ func (p *postgres) seedBare(ctx context.Context) (err error) {
 	return nil
 }
 
-// bareTransaction is the least work that recording an event takes: storing the event
+// bareTransaction is the least work that recording an event takes: storing the event, its key
 // and its counter, in the same tables with the same indexes.
 const bareTransaction = `\set t random(1, %d)
 BEGIN;
+INSERT INTO usage_record_keys (tenant_id, stream, stored_on, hash)
+VALUES (('00000000-0000-7000-8000-' || lpad(:t::text, 12, '0'))::uuid, :t, 20000, gen_random_uuid());
 INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key, metadata)
 VALUES (('00000000-0000-7000-8000-' || lpad(:t::text, 12, '0'))::uuid, :t, now(), 1000000, 0, gen_random_uuid(), gen_random_uuid()::text, '{"source":"bench"}');
 UPDATE usage_counters SET units = units + 1, updated_at = now()

@@ -87,6 +87,7 @@ SELECT create_distributed_table('invoice_documents', 'tenant_id');
 SELECT create_distributed_table('invoice_lines', 'tenant_id');
 SELECT create_distributed_table('psp_operations', 'tenant_id');
 SELECT create_distributed_table('trials', 'tenant_id');
+SELECT create_distributed_table('usage_record_keys', 'tenant_id');
 SELECT create_distributed_table('usage_records', 'tenant_id');
 SELECT create_distributed_table('usage_streams', 'tenant_id');
 SELECT create_distributed_table('quota_refusals', 'tenant_id');

@@ -17,6 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/rest/panics"
 	"github.com/tenantry/tenantry/internal/rest/reference"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/tracing"
@@ -95,7 +96,7 @@ type API struct {
 	own writers
 	// settled are the schemas that settleSchemas has seen.
 	settled   map[string]bool
-	panics    panics
+	panics    *panics.Log
 	strangers strangers
 	openAPI   func() *huma.OpenAPI
 	document  func() ([]byte, error)
@@ -127,7 +128,7 @@ func New(cfg Config, routes []Route) *API {
 	}
 	a := &API{
 		cfg: cfg, router: chi.NewRouter(), routes: routes, prepared: map[string]*prepared{}, ops: map[string]*operation{},
-		own: writers{}, settled: map[string]bool{}, panics: panics{places: map[string]*panicPlaceLog{}},
+		own: writers{}, settled: map[string]bool{}, panics: panics.NewLog(cfg.Log, cfg.Clock),
 	}
 	a.huma = huma.NewAPI(humaConfig(cfg, a.own), adapter{a})
 	a.router.NotFound(a.notFound)

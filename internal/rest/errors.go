@@ -18,6 +18,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/rest/panics"
 	"github.com/tenantry/tenantry/internal/rest/reference"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
@@ -181,9 +182,10 @@ func (a *API) accident(ctx context.Context, err error) *problem {
 		a.cfg.Log.InfoContext(ctx, "request abandoned by the caller", "error", err)
 		return p
 	}
-	var panicked *panicError
+	var panicked *panics.Error
 	if errors.As(err, &panicked) {
-		a.logPanic(ctx, panicked)
+		a.cfg.Panicked()
+		a.panics.Note(ctx, panicked)
 		return p
 	}
 	a.cfg.Log.ErrorContext(ctx, "request failed", "error", err)

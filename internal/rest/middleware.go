@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/go-chi/chi/v5/middleware"
+
+	"github.com/tenantry/tenantry/internal/rest/panics"
 )
 
 // recoverPanic answers 500 for a panic, or cuts the connection if another answer was
@@ -21,7 +23,7 @@ func (a *API) recoverPanic(next http.Handler) http.Handler {
 			if reason == http.ErrAbortHandler { //nolint:errorlint // net/http compares the same way
 				panic(reason)
 			}
-			err := caught(reason)
+			err := panics.Caught(reason)
 			if rw, ok := w.(middleware.WrapResponseWriter); ok && rw.Status() != 0 {
 				_ = a.problem(r.Context(), err)
 				panic(http.ErrAbortHandler) // an answer was partly sent: cut the connection

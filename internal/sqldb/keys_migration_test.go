@@ -26,9 +26,6 @@ func TestKeysMigrationStartsAgain(t *testing.T) {
 	t.Parallel()
 	address := dbtest.EmptyURL(t, sqldb.Postgres)
 	db := dbtest.Open(t, address)
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	plain, err := sql.Open("pgx", address)
 	if err != nil {
 		t.Fatal(err)
@@ -36,6 +33,9 @@ func TestKeysMigrationStartsAgain(t *testing.T) {
 	defer plain.Close()
 	steps, err := goose.NewProvider(goose.DialectPostgres, plain, sqldb.Migrations(), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := steps.UpTo(t.Context(), keysMigration); err != nil {
 		t.Fatal(err)
 	}
 	want := query(t, db, keyed)

@@ -3,12 +3,13 @@
 package usage
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
-	"reflect"
 	"slices"
 
 	"github.com/google/uuid"
@@ -60,32 +61,19 @@ func (l *ledger) again(ctx context.Context, id uuid.UUID, one remembered) (remem
 
 // describe writes what is remembered so that equal things read alike.
 func describe(one remembered) string {
-	text := fmt.Sprintf("terms %+v, %v\n", one.allowance.Billing, one.allowance.Limits)
+	all := []any{one.allowance}
 	for _, code := range slices.Sorted(maps.Keys(one.meters)) {
-		m := *one.meters[code]
-		text += fmt.Sprintf("meter %s %s %s %s %s, active %t, billable %t\n", m.ID, code, m.Aggregation, m.Reset, m.Enforcement, m.Active, m.billable)
+		all = append(all, one.meters[code].Meter, one.meters[code].billable)
 	}
-	for _, id := range slices.SortedFunc(maps.Keys(one.streams), func(a, b uuid.UUID) int { return cmp.Compare(a.String(), b.String()) }) {
+	for _, id := range slices.SortedFunc(maps.Keys(one.streams), func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }) {
 		s := one.streams[id]
 		// What is known of other times is true as well, but was not read again.
 		s.counters = slices.DeleteFunc(slices.Clone(s.counters), func(c Counter) bool {
 			return !c.Period.End.After(one.covers.Start) || c.Period.Start.After(one.covers.End)
 		})
-		text += fmt.Sprintf("stream %s %v, moving %t, pruned %t, summed before %v\n", id, value(s.number), s.moving, s.pruned, value(s.summedBefore))
-		slices.SortFunc(s.counters, func(a, b Counter) int {
-			return cmp.Or(a.Period.Start.Compare(b.Period.Start), a.Period.End.Compare(b.Period.End))
-		})
-		for _, c := range s.counters {
-			text += fmt.Sprintf("  %s to %s: %v, last %v\n", c.Period.Start.UTC(), c.Period.End.UTC(), c.Value, value(c.LastRecordedAt))
-		}
+		slices.SortFunc(s.counters, func(a, b Counter) int { return cmp.Compare(fmt.Sprint(a.Period), fmt.Sprint(b.Period)) })
+		all = append(all, id, s.number, s.moving, s.pruned, s.summedBefore, s.totalsBefore, s.counters)
 	}
-	return text
-}
-
-// value is what a pointer leads to.
-func value[T any](p *T) any {
-	if p == nil {
-		return nil
-	}
-	return reflect.ValueOf(p).Elem().Interface()
+	text, err := json.Marshal(all)
+	return fmt.Sprint(string(text), err)
 }

@@ -63,15 +63,15 @@ func HoursOf(events []Happened) []Hour {
 	return hours
 }
 
-// late lists the entries that were stored just now and were recorded for a time that the
-// hours of their stream have already.
-func (s *stream) late(stored map[uuid.UUID]bool) []Happened {
+// late lists the entries that were stored just now and were recorded for a time that has been
+// added up already: before a time, nil for none.
+func (s *stream) late(stored map[uuid.UUID]bool, before *time.Time) []Happened {
 	var late []Happened
-	if s.summedBefore == nil {
+	if before == nil {
 		return nil
 	}
 	for _, e := range s.entries {
-		if e.verdict.err == nil && stored[e.id] && e.at.Before(*s.summedBefore) {
+		if e.verdict.err == nil && stored[e.id] && e.at.Before(*before) {
 			late = append(late, Happened{Stream: s.key, ID: e.id, Quantity: e.Quantity, At: e.at})
 		}
 	}

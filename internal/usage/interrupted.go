@@ -8,54 +8,6 @@ import (
 	"github.com/google/uuid"
 )
 
-// FormerBilling is what a subscription of the tenant said about its billing periods
-// until it was changed or ended.
-type FormerBilling struct {
-	Billing
-	Until time.Time
-}
-
-// interrupted are the interrupted windows whose usage counts at a time besides that of
-// its own period, by their time: each is the part of a monthly window that was over when
-// other terms of billing began another one. It counts until the whole window would have
-// ended (rules: usage#interrupted-windows). No two parts overlap, so nothing counts twice.
-func (b *Billing) interrupted(at time.Time) []Period {
-	if b == nil {
-		return nil
-	}
-	var parts []Period
-	var since time.Time
-	for i := range b.Former {
-		f := &b.Former[i]
-		if f.Until.After(at) {
-			break
-		}
-		window := f.period(f.Until.Add(-time.Microsecond))
-		if window.Start.Before(since) {
-			window.Start = since
-		}
-		if window.End.After(f.Until) && window.End.After(at) && window.Start.Before(f.Until) {
-			parts = append(parts, Period{window.Start, f.Until.UTC()})
-		}
-		since = f.Until.UTC()
-	}
-	return parts
-}
-
-// formerPeriod is the monthly period of a time by the terms that held then; b is the
-// present terms.
-func (b *Billing) formerPeriod(at time.Time) Period {
-	var since time.Time
-	for i := range b.Former {
-		f := &b.Former[i]
-		if at.Before(f.Until) {
-			return f.period(at).within(Period{since, f.Until.UTC()})
-		}
-		since = f.Until.UTC()
-	}
-	return b.period(at).within(Period{since, AllTime().End})
-}
-
 // reach is where an entry of a tenant with interrupted windows counts. It is nil for
 // all others.
 type reach struct {
@@ -73,8 +25,8 @@ func (s *stream) reach(e *entry, now time.Time) *reach {
 	if s.meter.Reset != Monthly || b == nil || len(b.Former) == 0 {
 		return nil
 	}
-	r := reach{parts: b.interrupted(e.at)}
-	if parts := b.interrupted(now); slices.ContainsFunc(parts, e.period.Equal) {
+	r := reach{parts: b.Interrupted(e.at)}
+	if parts := b.Interrupted(now); slices.ContainsFunc(parts, e.period.Equal) {
 		r.later = slices.Concat(parts, []Period{PeriodOf(Monthly, b, now)})
 	}
 	if r.parts == nil && r.later == nil {
@@ -128,7 +80,7 @@ func (s store) addInterrupted(
 	var keys []StreamKey
 	since := now
 	for k := range counters {
-		parts := allowances[k.TenantID].Billing.interrupted(now)
+		parts := allowances[k.TenantID].Billing.Interrupted(now)
 		if len(parts) == 0 || !slices.ContainsFunc(meters, func(m Meter) bool { return m.ID == k.MeterID && m.Reset == Monthly }) {
 			continue
 		}
@@ -137,7 +89,7 @@ func (s store) addInterrupted(
 			since = parts[0].Start
 		}
 	}
-	return s.addCounters(ctx, keys, Period{since, now}, counters)
+	return s.addCounters(ctx, keys, Period{Start: since, End: now}, counters)
 }
 
 // addCounters reads the counters of streams whose periods overlap a time, if there are

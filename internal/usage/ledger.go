@@ -11,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage/events"
+	"github.com/tenantry/tenantry/internal/usage/window"
 )
 
 // ledger decides about submissions and stores those that it accepts.
@@ -121,19 +122,19 @@ func (l *ledger) addInterrupted(ctx context.Context, streams []*stream, counters
 			continue
 		}
 		keys = append(keys, s.key)
-		if begun := b.Former[0].Until.Add(-longestMonth); begun.Before(since) {
+		if begun := b.Former[0].Until.Add(-window.LongestMonth); begun.Before(since) {
 			since = begun
 		}
 	}
-	return l.store.addCounters(ctx, keys, Period{since, until}, counters)
+	return l.store.addCounters(ctx, keys, Period{Start: since, End: until}, counters)
 }
 
-// markUsedKeys finds the entries whose idempotency keys the insert does not: those of
-// deleted events, and those of events that are yet to be moved.
+// markUsedKeys finds the entries whose idempotency keys the insert does not: those of events
+// that are yet to be moved, and of deleted ones unless these are with the others.
 func (l *ledger) markUsedKeys(ctx context.Context, streams []*stream) error {
 	var deleted, unmoved []events.Key
 	for _, s := range streams {
-		if s.pruned {
+		if s.pruned && (s.number == nil || s.moving || !l.store.events().KeysApart()) {
 			deleted = append(deleted, s.keys()...)
 		}
 		if s.moving {
@@ -210,7 +211,7 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 		return err
 	}
 	var changed []changedCounter
-	var late []Happened
+	var late, counted []Happened
 	var alerts []Alert
 	var billed []Figure
 	for _, s := range streams {
@@ -229,7 +230,8 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 				*e.verdict = verdict{err: ErrDuplicate}
 			}
 		}
-		late = append(late, s.late(stored)...)
+		late = append(late, s.late(stored, s.summedBefore)...)
+		counted = append(counted, s.late(stored, s.totalsBefore)...)
 		for _, c := range s.counters {
 			if c.changed {
 				changed = append(changed, changedCounter{s.key, c})
@@ -241,7 +243,7 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 	if err := l.store.putCounters(later, changed, now); err != nil {
 		return err
 	}
-	if err := (Records{l.store}).AddHours(later, HoursOf(late)); err != nil {
+	if err := l.store.addLate(later, late, counted); err != nil {
 		return err
 	}
 	if len(billed) > 0 {

@@ -74,7 +74,7 @@ func (l *ledger) read(ctx context.Context, recalled *recollection) (noted contex
 		tenants[s.tenantID], read.codes[s.MeterCode] = true, true
 	}
 	earliest, latest := timesOf(recalled.asked)
-	noted, read.covers = recalled.note(ctx, Period{earliest, latest})
+	noted, read.covers = recalled.note(ctx, Period{Start: earliest, End: latest})
 	terms, allowances := l.plans.Allowances(slices.Collect(maps.Keys(tenants)))
 	queries := slices.Concat(metersForRecording(slices.Sorted(maps.Keys(read.codes)), read.meters), terms)
 	read.guessed = l.guess.streams(recalled.asked)
@@ -111,16 +111,8 @@ func (l *ledger) readAgain(ctx context.Context, keys []StreamKey, read *reading)
 
 // timesOf returns the first and the last time that submissions are recorded for.
 func timesOf(submissions []*submission) (earliest, latest time.Time) {
-	earliest, latest = submissions[0].at, submissions[0].at
-	for _, s := range submissions {
-		if s.at.Before(earliest) {
-			earliest = s.at
-		}
-		if s.at.After(latest) {
-			latest = s.at
-		}
-	}
-	return earliest, latest
+	byTime := func(a, b *submission) int { return a.at.Compare(b.at) }
+	return slices.MinFunc(submissions, byTime).at, slices.MaxFunc(submissions, byTime).at
 }
 
 // guess remembers which meters had codes when it last learned, and no rules. It is only

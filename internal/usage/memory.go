@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -121,7 +122,7 @@ func (r *recollection) note(ctx context.Context, recorded Period) (context.Conte
 		return ctx, recorded
 	}
 	ctx, r.notes = r.memory.db.Note(ctx)
-	r.covers = Period{recorded.Start.Add(-waited), recorded.End.Add(covered)}
+	r.covers = Period{Start: recorded.Start.Add(-waited), End: recorded.End.Add(covered)}
 	return ctx, r.covers
 }
 
@@ -157,14 +158,11 @@ func (r *recollection) keep(ctx context.Context, streams []*stream) {
 		_, r.notes = r.memory.db.Note(ctx)
 	}
 	r.memory.db.AfterCommit(ctx, func() {
-		for len(streams) > 0 { // those of one tenant follow each other
-			id := streams[0].key.TenantID
-			n := slices.IndexFunc(streams, func(s *stream) bool { return s.key.TenantID != id })
-			if n < 0 {
-				n = len(streams)
+		for first, s := range streams { // those of one tenant follow each other
+			if id := s.key.TenantID; first == 0 || streams[first-1].key.TenantID != id {
+				end := slices.IndexFunc(streams[first:], func(s *stream) bool { return s.key.TenantID != id })
+				r.keepTenant(id, streams[first:][:cmp.Or(max(end, 0), len(streams)-first)])
 			}
-			r.keepTenant(id, streams[:n])
-			streams = streams[n:]
 		}
 	})
 }
@@ -183,7 +181,7 @@ func (r *recollection) keepTenant(id uuid.UUID, streams []*stream) {
 	} else {
 		before, left.covers = r.partly[id], r.covers
 		if len(before.streams) > 0 {
-			left.covers = r.covers.within(before.covers)
+			left.covers = r.covers.Within(before.covers)
 		}
 		left.stamp = r.notes.Stamp(rowsOf(id)...)
 	}

@@ -13,8 +13,8 @@ FROM usage_stored
 WHERE tenant_id = $1 AND meter_id = $2
     AND recorded_at >= sqlc.arg(period_start) AND recorded_at < sqlc.arg(period_end);
 
--- Totals of all time, with what the deleted events came to: in one statement, so
--- that an event which is being deleted is there once.
+-- Totals of all time, with what the deleted events came to, and those that are going to be: in
+-- one statement, so that an event which is being deleted is there once.
 -- name: TotalsEver :one
 SELECT
     coalesce(max(e.events + coalesce(s.pruned_events, 0)), 0)::bigint AS events,
@@ -31,6 +31,7 @@ CROSS JOIN (
         coalesce(max(quantity), 0) AS highest
     FROM usage_stored
     WHERE usage_stored.tenant_id = $1 AND usage_stored.meter_id = $2
+        AND recorded_at >= coalesce((SELECT t.totals_before FROM usage_streams t WHERE t.tenant_id = $1 AND t.meter_id = $2), sqlc.arg(earliest))
 ) e
 WHERE s.tenant_id = $1 AND s.meter_id = $2;
 
@@ -92,6 +93,16 @@ SELECT * FROM meters WHERE id = $1 FOR KEY SHARE;
 -- What the latest of the deleted events of a stream said.
 -- name: LastPruned :one
 SELECT pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2;
+
+-- Where it is not known what the deleted events came to, that stays so.
+-- name: AddToTotals :exec
+UPDATE usage_streams
+SET pruned_events = pruned_events + 1, pruned_units = pruned_units + sqlc.arg(units)::bigint,
+    pruned_millionths = pruned_millionths + sqlc.arg(millionths)::bigint,
+    pruned_highest = CASE WHEN sqlc.arg(quantity)::bigint > pruned_highest THEN sqlc.arg(quantity)::bigint ELSE pruned_highest END,
+    pruned_last = CASE WHEN pruned_last_at > sqlc.arg(at)::timestamptz THEN pruned_last ELSE sqlc.arg(quantity)::bigint END,
+    pruned_last_at = CASE WHEN pruned_last_at > sqlc.arg(at)::timestamptz THEN pruned_last_at ELSE sqlc.arg(at)::timestamptz END
+WHERE tenant_id = $1 AND meter_id = $2 AND pruned_events IS NOT NULL;
 
 -- name: AddRefusedOfDay :exec
 INSERT INTO quota_refusal_days (day, part, refused) VALUES ($1, $2, $3)

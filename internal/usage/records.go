@@ -56,7 +56,7 @@ func (r Records) HasEvents(ctx context.Context, tenantID uuid.UUID, m Meter, p P
 // ValueBefore is the value that was recorded last before a time, deleted events
 // included; 0 where there is none.
 func (r Records) ValueBefore(ctx context.Context, tenantID uuid.UUID, m Meter, at time.Time) (money.Quantity, error) {
-	value, _, err := r.store.lastValue(ctx, tenantID, m, Period{AllTime().Start, at})
+	value, _, err := r.store.lastValue(ctx, tenantID, m, Period{Start: AllTime().Start, End: at})
 	return value, err
 }
 
@@ -69,7 +69,8 @@ type MeterPeriod struct {
 // Used reads what a tenant's meters come to, in the order of wanted: from their
 // counters, or from the events for a period that no counter has.
 func (r Records) Used(ctx context.Context, tenantID uuid.UUID, wanted []MeterPeriod, now time.Time) ([]money.Total, error) {
-	counters, err := r.store.countersAt(ctx, []uuid.UUID{tenantID}, now)
+	counters := map[StreamKey][]*Counter{}
+	err := r.store.db.Each(ctx, countersAtQuery([]uuid.UUID{tenantID}, now, counters))
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ type totals struct {
 
 func (s store) totals(ctx context.Context, tenantID uuid.UUID, m Meter, p Period) (totals, error) {
 	if p.Unbounded() {
-		row, err := s.q(ctx).TotalsEver(ctx, usagesql.TotalsEverParams{TenantID: tenantID, MeterID: m.ID})
+		row, err := s.q(ctx).TotalsEver(ctx, usagesql.TotalsEverParams{TenantID: tenantID, MeterID: m.ID, Earliest: AllTime().Start})
 		highest := money.Quantity(max(row.Highest, row.PrunedHighest))
 		return totals{row.Events, row.Units, row.Millionths, highest}, sqldb.Wrap(err, "total all events")
 	}

@@ -36,7 +36,7 @@ func (s store) unsentAlert(ctx context.Context, id uuid.UUID) (Alert, error) {
 	names, err := i18n.Named(row.Meter.Name, row.FeatureName)
 	a := row.UsageAlert
 	return Alert{
-		ID: a.ID, TenantID: a.TenantID, Meter: MeterOf(row.Meter), MeterNames: names, Period: Period{a.PeriodStart, a.PeriodEnd},
+		ID: a.ID, TenantID: a.TenantID, Meter: MeterOf(row.Meter), MeterNames: names, Period: Period{Start: a.PeriodStart, End: a.PeriodEnd},
 		Threshold: int(a.Threshold), Current: money.Total{Units: a.Units, Millionths: a.Millionths}, Limit: a.Quota,
 	}, err
 }

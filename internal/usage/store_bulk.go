@@ -20,6 +20,7 @@ type streamState struct {
 	moving       bool       // older events are still in usage_events; new ones go to usage_records
 	pruned       bool       // it had events deleted
 	summedBefore *time.Time // the hours have its events that were recorded before; nil: none
+	totalsBefore *time.Time // the totals have its events that were recorded before; nil: only deleted ones
 }
 
 // lockStreams lets nobody else record on the streams until the transaction ends, and
@@ -65,13 +66,13 @@ func lockQuery(keys []StreamKey, found map[StreamKey]streamState) sqldb.Query {
 	keys = sqldb.Padded(keys)
 	return sqldb.Query{
 		Doing: "lock streams",
-		Text: `SELECT tenant_id, meter_id, number, moving, pruned_before IS NOT NULL, summed_before FROM usage_streams WHERE (tenant_id, meter_id) IN (VALUES ` +
+		Text: `SELECT tenant_id, meter_id, number, moving, pruned_before IS NOT NULL, summed_before, totals_before FROM usage_streams WHERE (tenant_id, meter_id) IN (VALUES ` +
 			sqldb.Tuples(1, len(keys), "uuid", "uuid") + `) ORDER BY tenant_id, meter_id FOR UPDATE`,
 		Args: keyArgs(keys),
 		Row: func(scan func(...any) error) error {
 			var k StreamKey
 			var state streamState
-			err := scan(&k.TenantID, &k.MeterID, &state.number, &state.moving, &state.pruned, &state.summedBefore)
+			err := scan(&k.TenantID, &k.MeterID, &state.number, &state.moving, &state.pruned, &state.summedBefore, &state.totalsBefore)
 			found[k] = state
 			return err
 		},
@@ -105,14 +106,8 @@ WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
 	}
 }
 
-// countersAt reads the counters of tenants whose periods contain now. The map has every
-// stream of the tenants, with an empty list where no such counter is stored.
-func (s store) countersAt(ctx context.Context, tenantIDs []uuid.UUID, now time.Time) (map[StreamKey][]*Counter, error) {
-	found := map[StreamKey][]*Counter{}
-	return found, s.db.Each(ctx, countersAtQuery(tenantIDs, now, found))
-}
-
-// countersAtQuery is countersAt, into found.
+// countersAtQuery reads the counters of tenants whose periods contain now into found, which gets
+// every stream of the tenants, with an empty list where no such counter is stored.
 func countersAtQuery(tenantIDs []uuid.UUID, now time.Time, found map[StreamKey][]*Counter) sqldb.Query {
 	tenantIDs = sqldb.Padded(tenantIDs)
 	args := make([]any, 0, 2+len(tenantIDs))

@@ -20,7 +20,7 @@ type shown struct {
 
 // of reports whether a time is in the periods of the summary.
 func (s *shown) of(now time.Time) bool {
-	if !s.Period.Equal(PeriodOf(Monthly, s.billing, now)) || !slices.EqualFunc(s.besides, s.billing.interrupted(now), Period.Equal) {
+	if !s.Period.Equal(PeriodOf(Monthly, s.billing, now)) || !slices.EqualFunc(s.besides, s.billing.Interrupted(now), Period.Equal) {
 		return false
 	}
 	for _, r := range s.Readings {
@@ -131,7 +131,7 @@ func (s *Service) show(tenantIDs []uuid.UUID, meters *[]Meter, before ...sqldb.Q
 // shownOf puts together what meters show of one tenant.
 func (s *Service) shownOf(ctx context.Context, id uuid.UUID, a Allowance, meters []Meter, now time.Time, counters map[StreamKey][]*Counter) (_ shown, err error) {
 	summary := Summary{TenantID: id, Period: PeriodOf(Monthly, a.Billing, now), Readings: make([]Reading, len(meters))}
-	besides := a.Billing.interrupted(now)
+	besides := a.Billing.Interrupted(now)
 	for i, m := range meters {
 		r := Reading{Meter: m, Period: PeriodOf(m.Reset, a.Billing, now), Limit: a.limit(m.Code)}
 		if r.Current, err = s.store.level(ctx, StreamKey{TenantID: id, MeterID: m.ID}, m, r.Period, besides, counters); err != nil {

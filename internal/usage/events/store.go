@@ -1,12 +1,15 @@
 // Package events stores usage events and finds their idempotency keys, in the layout that
-// docs/adr/0031-layout-of-events.md describes. Those who read events use the view usage_stored.
+// docs/adr/0031-layout-of-events.md and 0036-events-by-the-month.md describe. Those who read
+// events use the view usage_stored.
 package events
 
 import (
 	"bytes"
 	"cmp"
 	"context"
+	"crypto/sha256"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -65,33 +68,59 @@ type NumberedKey struct {
 	Key
 }
 
-// KeysOfRecords returns those of the keys that belong to events in usage_records.
+// KeysApart reports whether the keys of usage_records have a table of their own, usage_record_keys,
+// where they stay when their events are deleted. So it is on PostgreSQL, where a key cannot be
+// unique in a table with partitions. SQLite has them in an index, which is written in half of the
+// time, and the keys of deleted events are in usage_keys.
+func (s Store) KeysApart() bool { return s.db.Dialect() == sqldb.Postgres }
+
+// KeysOfRecords returns those of the keys that belong to events of usage_records, where they are
+// apart deleted ones included.
 func (s Store) KeysOfRecords(ctx context.Context, keys []NumberedKey) (map[Key]bool, error) {
 	found := map[Key]bool{}
 	if len(keys) == 0 {
 		return found, nil
 	}
-	streams := make(map[int64]StreamKey, len(keys))
+	type place struct {
+		number int64
+		key    any // or its hash
+	}
+	places := make(map[place]Key, len(keys))
 	keys = sqldb.Padded(keys)
 	args := make([]any, 0, 3*len(keys))
-	for _, k := range keys {
-		streams[k.Number] = k.StreamKey
-		args = append(args, sqldb.ID(k.TenantID), k.Number, k.Key.Key)
+	table, column, kind := "usage_records", "idempotency_key", "text"
+	if s.KeysApart() {
+		table, column, kind = "usage_record_keys", "hash", "uuid"
 	}
-	return found, s.each(ctx, "look up idempotency keys", `SELECT r.stream, r.idempotency_key FROM (VALUES `+sqldb.Tuples(1, len(keys), "uuid", "bigint", "text")+`) v
-CROSS JOIN usage_records r
-WHERE r.idempotency_key IS NOT NULL AND r.tenant_id = v.column1 AND r.stream = v.column2 AND r.idempotency_key = v.column3`, args,
-		func(scan func(...any) error) error {
-			var number int64
+	for _, k := range keys {
+		p := place{k.Number, k.Key.Key}
+		if s.KeysApart() {
+			p.key = hashOf(k.Key.Key)
+		}
+		places[p] = k.Key
+		args = append(args, sqldb.ID(k.TenantID), k.Number, p.key)
+	}
+	return found, s.each(ctx, "look up idempotency keys", `SELECT r.stream, r.`+column+` FROM (VALUES `+sqldb.Tuples(1, len(keys), "uuid", "bigint", kind)+`) v
+CROSS JOIN `+table+` r
+WHERE r.`+column+` IS NOT NULL AND r.tenant_id = v.column1 AND r.stream = v.column2 AND r.`+column+` = v.column3`, args,
+		func(scan func(...any) error) (err error) {
+			var p place
+			var hash sqldb.ID
 			var key string
-			err := scan(&number, &key)
-			found[Key{streams[number], key}] = true
+			if s.KeysApart() {
+				err = scan(&p.number, &hash)
+				p.key = hash
+			} else {
+				err = scan(&p.number, &key)
+				p.key = key
+			}
+			found[places[p]] = true
 			return err
 		})
 }
 
-// KeysOfDeleted returns those of the keys that belong to deleted events. The streams
-// must be locked.
+// KeysOfDeleted returns those of the keys that belong to deleted events, unless these are apart
+// (see KeysApart). The streams must be locked.
 func (s Store) KeysOfDeleted(ctx context.Context, keys []Key) (map[Key]bool, error) {
 	return s.keysOf(ctx, "usage_keys", keys)
 }
@@ -133,34 +162,121 @@ func (s Store) Insert(ctx context.Context, events []Event) (map[uuid.UUID]bool, 
 			numbered = append(numbered, e)
 		}
 	}
-	if err := s.insertInto(ctx, `usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key, metadata)`,
-		[]string{"uuid", "bigint", "timestamptz", "bigint", "bigint", "uuid", "text", "jsonb"}, numbered, stored, func(args []any, e Event) []any {
-			at := e.RecordedAt.Truncate(time.Microsecond)
-			delay := e.StoredAt.Truncate(time.Microsecond).Sub(at).Microseconds()
-			return append(args, sqldb.ID(e.Stream.TenantID), *e.Number, at, int64(e.Quantity), delay, sqldb.ID(e.ID), e.IdempotencyKey, e.Metadata)
-		}); err != nil {
+	if err := s.insertRecords(ctx, numbered, stored); err != nil {
 		return nil, err
 	}
-	err := s.insertInto(ctx, `usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at)`,
-		[]string{"uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz"}, others, stored, func(args []any, e Event) []any {
-			return append(args, e.Stream.TenantID, e.ID, e.Stream.MeterID, int64(e.Quantity), e.IdempotencyKey, e.RecordedAt, e.Metadata, e.StoredAt)
-		})
+	types := []string{"uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz"}
+	err := s.insertInto(ctx, func(n int) string {
+		return `INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at) VALUES ` + sqldb.Tuples(1, n, types...)
+	}, nil, others, stored, func(args []any, e Event) []any {
+		return append(args, e.Stream.TenantID, e.ID, e.Stream.MeterID, int64(e.Quantity), e.IdempotencyKey, e.RecordedAt, e.Metadata, e.StoredAt)
+	})
 	return stored, err
 }
 
-// insertInto stores events in a table and adds the ids of those that it stored.
+// insertRecords stores events of streams that have numbers, with their keys.
+//
+// Invariant: a key and its event are stored in one statement, or neither is: an event with a key
+// goes in where its key did. Nobody else adds keys of these streams meanwhile, since their
+// locks are held. Without them the unique key would have one of two wait, and find the other's.
+func (s Store) insertRecords(ctx context.Context, events []Event, stored map[uuid.UUID]bool) error {
+	const into = `INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key, metadata) `
+	types := []string{"uuid", "bigint", "timestamptz", "bigint", "bigint", "uuid", "text", "jsonb"}
+	row := func(args []any, e Event) []any {
+		at := e.RecordedAt.Truncate(time.Microsecond)
+		delay := e.StoredAt.Truncate(time.Microsecond).Sub(at).Microseconds()
+		return append(args, sqldb.ID(e.Stream.TenantID), *e.Number, at, int64(e.Quantity), delay, sqldb.ID(e.ID), e.IdempotencyKey, e.Metadata)
+	}
+	if !s.KeysApart() || !slices.ContainsFunc(events, func(e Event) bool { return e.IdempotencyKey != nil }) {
+		return s.insertInto(ctx, func(n int) string { return into + `VALUES ` + sqldb.Tuples(1, n, types...) }, nil, events, stored, row)
+	}
+	events = firstOfKeys(events)
+	return s.insertInto(ctx, func(n int) string { // both in one round trip
+		return `WITH v AS MATERIALIZED (VALUES ` + sqldb.Tuples(2, n, append(types, "uuid")...) + `), k AS (
+    INSERT INTO usage_record_keys (tenant_id, stream, stored_on, hash)
+    SELECT v.column1, v.column2, $1::integer, v.column9 FROM v WHERE v.column9 IS NOT NULL ON CONFLICT DO NOTHING RETURNING stream, hash
+) ` + into + `SELECT v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8 FROM v
+WHERE v.column9 IS NULL OR (v.column2, v.column9) IN (SELECT k.stream, k.hash FROM k)`
+	}, []any{dayOfLast(events)}, events, stored, func(args []any, e Event) []any {
+		args = row(args, e)
+		if e.IdempotencyKey == nil {
+			return append(args, nil)
+		}
+		return append(args, hashOf(*e.IdempotencyKey))
+	})
+}
+
+// firstOfKeys returns events without those whose key an earlier one has.
+func firstOfKeys(events []Event) []Event {
+	type key struct {
+		number int64
+		key    string
+	}
+	seen := make(map[key]bool, len(events))
+	first := make([]Event, 0, len(events))
+	for _, e := range events {
+		if e.IdempotencyKey != nil {
+			k := key{*e.Number, *e.IdempotencyKey}
+			if seen[k] {
+				continue
+			}
+			seen[k] = true
+		}
+		first = append(first, e)
+	}
+	return first
+}
+
+// dayOfLast is the day on which the last of events was stored: no key is kept for a shorter time
+// than it has to be.
+func dayOfLast(events []Event) int32 {
+	day := DayOf(events[0].StoredAt)
+	for _, e := range events {
+		day = max(day, DayOf(e.StoredAt))
+	}
+	return day
+}
+
+// InsertOldKeys stores keys from usage_keys: of deleted events of a stream, which is locked. They
+// count as stored before all others.
+func (s Store) InsertOldKeys(ctx context.Context, k StreamKey, number int64, keys []string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	args := append(make([]any, 0, 2+len(keys)), sqldb.ID(k.TenantID), number)
+	keys = sqldb.Padded(keys)
+	for _, key := range keys {
+		args = append(args, hashOf(key))
+	}
+	_, err := s.db.Conn(ctx).ExecContext(ctx, `INSERT INTO usage_record_keys (tenant_id, stream, stored_on, hash)
+SELECT $1::uuid, $2::bigint, 0, v.column1 FROM (VALUES `+sqldb.Tuples(3, len(keys), "uuid")+`) v WHERE true ON CONFLICT DO NOTHING`, args...)
+	return sqldb.Wrap(err, "insert keys of deleted events")
+}
+
+// hashOf stands for a key in usage_record_keys. That two keys have one hash does not happen by
+// chance, and somebody who could bring it about would harm a tenant of their own.
+func hashOf(key string) sqldb.ID {
+	sum := sha256.Sum256([]byte(key))
+	return sqldb.ID(sum[:16])
+}
+
+// DayOf numbers the day of UTC that a time is in, counted from 1970.
+func DayOf(at time.Time) int32 { return int32(at.Unix() / (24 * 60 * 60)) }
+
+// insertInto stores events by a statement for a number of rows, whose first parameters are args,
+// and adds the ids of those that it stored.
 func (s Store) insertInto(
-	ctx context.Context, table string, types []string, events []Event, stored map[uuid.UUID]bool, row func(args []any, e Event) []any,
+	ctx context.Context, statement func(rows int) string, args []any, events []Event, stored map[uuid.UUID]bool, row func(args []any, e Event) []any,
 ) error {
 	if len(events) == 0 {
 		return nil
 	}
 	events = sqldb.Padded(events) // a repeated row is in conflict with itself
-	args := make([]any, 0, len(types)*len(events))
+	args = slices.Grow(args, 9*len(events))
 	for _, e := range events {
 		args = row(args, e)
 	}
-	return s.each(ctx, "insert events", `INSERT INTO `+table+` VALUES `+sqldb.Tuples(1, len(events), types...)+` ON CONFLICT DO NOTHING RETURNING id`, args,
+	return s.each(ctx, "insert events", statement(len(events))+` ON CONFLICT DO NOTHING RETURNING id`, args,
 		func(scan func(...any) error) error {
 			var id uuid.UUID
 			err := scan(&id)

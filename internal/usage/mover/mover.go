@@ -11,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/events"
+	"github.com/tenantry/tenantry/internal/usage/months"
 )
 
 const (
@@ -26,18 +27,20 @@ const (
 //
 // Invariant: an event is in one of the two tables. It changes its table in one transaction,
 // under its stream's lock, which recording takes as well. Once the stream has a number, new
-// events go to usage_records; while it is moving, recording looks for their keys in both
-// tables. The transaction that leaves nothing in usage_events ends the move. So it can be
-// interrupted at any time, and who reads both tables in one statement sees each event once.
+// events go to usage_records; while it is moving, recording looks for their keys there and here.
+// Keys of deleted events are moved last. The transaction that leaves nothing ends the move. So
+// it can be interrupted at any time, and who reads both tables in one statement sees each event
+// once.
 type Mover struct {
 	store   store
 	records usage.Records
+	months  *months.Months
 	atOnce  int // events
 }
 
 // New returns a mover.
-func New(db *sqldb.DB) *Mover {
-	return &Mover{store: store{db}, records: usage.NewRecords(db), atOnce: eventsAtOnce}
+func New(db *sqldb.DB, m *months.Months) *Mover {
+	return &Mover{store: store{db}, records: usage.NewRecords(db), months: m, atOnce: eventsAtOnce}
 }
 
 // Run is a periodic job: it moves events until none is left, or for a while; the next run
@@ -60,6 +63,9 @@ func (m *Mover) run(ctx context.Context) error {
 		if err != nil || len(keys) == 0 {
 			return cmp.Or(err, failed)
 		}
+		if err := m.makeRoom(ctx, keys); err != nil {
+			return err
+		}
 		if err := m.moveAll(ctx, keys); err != nil {
 			for _, k := range keys {
 				if err := m.moveAll(ctx, []usage.StreamKey{k}); err != nil && failed == nil {
@@ -72,6 +78,25 @@ func (m *Mover) run(ctx context.Context) error {
 		}
 		after = keys[len(keys)-1]
 	}
+}
+
+// makeRoom makes partitions for the events of streams, so that what is old is dropped by the
+// month later.
+func (m *Mover) makeRoom(ctx context.Context, keys []usage.StreamKey) error {
+	var first time.Time
+	for _, k := range keys {
+		at, found, err := m.store.firstEvent(ctx, k)
+		if err != nil {
+			return err
+		}
+		if found && (first.IsZero() || at.Before(first)) {
+			first = at
+		}
+	}
+	if first.IsZero() {
+		return nil
+	}
+	return m.months.Since(ctx, first)
 }
 
 // moveAll moves all events of streams, which are sorted.
@@ -132,8 +157,17 @@ func (m *Mover) moveSome(ctx context.Context, k usage.StreamKey, most int) (move
 			return 0, false, err
 		}
 	}
+	moved = len(oldest)
+	if !more {
+		keys, err := m.store.moveKeys(ctx, k, number, most-moved+1)
+		if err != nil {
+			return 0, false, err
+		}
+		moved += keys
+		more = keys > most-len(oldest)
+	}
 	if !more {
 		err = m.store.setMoved(ctx, k)
 	}
-	return len(oldest), more, err
+	return moved, more, err
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/events"
 	"github.com/tenantry/tenantry/internal/usage/history"
 	"github.com/tenantry/tenantry/internal/usage/meters"
 	"github.com/tenantry/tenantry/internal/usage/mover"
@@ -88,7 +89,7 @@ func TestMoveChangesNothingThatIsShown(t *testing.T) {
 			batch = append(batch, r)
 		}
 		w.RecordAll(t, tenantID, batch, true)
-		m := mover.New(db)
+		m := mover.New(db, w.Months())
 		if err := m.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
@@ -194,7 +195,7 @@ func TestMoveUnderLoad(t *testing.T) {
 				had = n
 			}
 		})
-		m := mover.New(db)
+		m := mover.New(db, w.Months())
 		m.AtOnce(20)
 		deaths := 0
 		for life := 100 * time.Microsecond; ; life += life / 8 { // it is killed when that is over, wherever it is
@@ -247,10 +248,14 @@ func TestMoveGoesOnBesideAStreamThatFails(t *testing.T) {
 			w.RecordAll(t, tenant, []usage.Recording{usagetest.Keyed(usagetest.Recording("calls", "1"), "first"), usagetest.Recording("calls", "2")}, true)
 		}
 		exec(t, db, `UPDATE usage_streams SET number = 5, moving = true WHERE tenant_id = $1`, tenants[1])
-		exec(t, db, `INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key) VALUES ($1::uuid, 5, $2, 1, 0, $3::uuid, 'first')`,
-			sqldb.ID(tenants[1]), usagetest.At("2026-11-21"), sqldb.ID(sqldb.NewID()))
+		if _, err := events.NewStore(db).Insert(t.Context(), []events.Event{{
+			Stream: events.StreamKey{TenantID: tenants[1]}, Number: new(int64(5)), ID: sqldb.NewID(), Quantity: 1, IdempotencyKey: new("first"),
+			RecordedAt: usagetest.At("2026-11-21"), StoredAt: usagetest.At("2026-11-21"),
+		}}); err != nil {
+			t.Fatal(err)
+		}
 		release(t, db)
-		if err := mover.New(db).Run(t.Context()); err == nil {
+		if err := mover.New(db, w.Months()).Run(t.Context()); err == nil {
 			t.Error("the move says nothing about the stream that failed")
 		}
 		if n := count(t, db, `SELECT count(*) FROM usage_events`); n != 2 {
@@ -281,7 +286,7 @@ func TestPurgeWhileMoving(t *testing.T) {
 		release(t, db)
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			m := mover.New(db)
+			m := mover.New(db, w.Months())
 			m.AtOnce(50)
 			if err := m.Run(t.Context()); err != nil {
 				t.Error(err)

@@ -23,6 +23,15 @@ WHERE tenant_id = $1 AND meter_id = $2
 ORDER BY recorded_at, id
 LIMIT sqlc.arg(most);
 
+-- name: FirstEvent :one
+SELECT recorded_at FROM usage_events WHERE tenant_id = $1 AND meter_id = $2 ORDER BY recorded_at LIMIT 1;
+
+-- name: OldKeys :many
+SELECT idempotency_key FROM usage_keys WHERE tenant_id = $1 AND meter_id = $2 ORDER BY idempotency_key LIMIT sqlc.arg(most);
+
+-- name: DeleteOldKeys :execrows
+DELETE FROM usage_keys WHERE tenant_id = $1 AND meter_id = $2 AND idempotency_key <= sqlc.arg(last);
+
 -- name: DeleteOldest :execrows
 DELETE FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at <= sqlc.arg(last_at)

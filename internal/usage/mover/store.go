@@ -2,11 +2,14 @@ package mover
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
+	"github.com/tenantry/tenantry/internal/usage/events"
 	"github.com/tenantry/tenantry/internal/usage/mover/moversql"
 )
 
@@ -50,20 +53,45 @@ func (s store) oldestEvents(ctx context.Context, k usage.StreamKey, n int) ([]mo
 }
 
 // insert stores events under their stream's number.
-func (s store) insert(ctx context.Context, k usage.StreamKey, number int64, events []moversql.OldestEventsRow) error {
-	padded := sqldb.Padded(events) // a repeated row is in conflict with itself
-	args := make([]any, 0, 8*len(padded))
-	for _, e := range padded {
-		delay := e.CreatedAt.Sub(e.RecordedAt) / time.Microsecond
-		args = append(args, sqldb.ID(k.TenantID), number, e.RecordedAt, e.Quantity, int64(delay), sqldb.ID(e.ID), e.IdempotencyKey, e.Metadata)
+func (s store) insert(ctx context.Context, k usage.StreamKey, number int64, rows []moversql.OldestEventsRow) error {
+	moved := make([]events.Event, len(rows))
+	for i, e := range rows {
+		moved[i] = events.Event{
+			Stream: k, Number: &number, ID: e.ID, Quantity: money.Quantity(e.Quantity), IdempotencyKey: e.IdempotencyKey,
+			RecordedAt: e.RecordedAt, Metadata: e.Metadata, StoredAt: e.CreatedAt,
+		}
 	}
-	done, err := s.db.Conn(ctx).ExecContext(ctx, `INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key, metadata) VALUES `+
-		sqldb.Tuples(1, len(padded), "uuid", "bigint", "timestamptz", "bigint", "bigint", "uuid", "text", "jsonb")+` ON CONFLICT DO NOTHING`, args...)
-	if err != nil {
-		return sqldb.Wrap(err, "insert moved events")
+	stored, err := events.NewStore(s.db).Insert(ctx, moved)
+	return wantAll("insert moved events", int64(len(stored)), len(rows), err)
+}
+
+var errNothing = errors.New("nothing is to be moved")
+
+// firstEvent reads for when the first event of a stream that is to be moved was recorded.
+func (s store) firstEvent(ctx context.Context, k usage.StreamKey) (at time.Time, found bool, err error) {
+	at, err = s.q(ctx).FirstEvent(ctx, moversql.FirstEventParams{TenantID: k.TenantID, MeterID: k.MeterID})
+	err = sqldb.WrapAbsent(err, "read first event to move", errNothing)
+	if errors.Is(err, errNothing) {
+		return at, false, nil
 	}
-	n, err := done.RowsAffected()
-	return wantAll("insert moved events", n, len(events), err)
+	return at, err == nil, err
+}
+
+// moveKeys brings at most so many keys of events that were deleted before they could be moved to
+// where the stream's other keys are, and reports how many.
+func (s store) moveKeys(ctx context.Context, k usage.StreamKey, number int64, most int) (int, error) {
+	if !events.NewStore(s.db).KeysApart() {
+		return 0, nil // they stay where they are
+	}
+	keys, err := s.q(ctx).OldKeys(ctx, moversql.OldKeysParams{TenantID: k.TenantID, MeterID: k.MeterID, Most: int32(most)})
+	if err != nil || len(keys) == 0 {
+		return 0, sqldb.Wrap(err, "read keys to move")
+	}
+	if err := events.NewStore(s.db).InsertOldKeys(ctx, k, number, keys); err != nil {
+		return 0, err
+	}
+	n, err := s.q(ctx).DeleteOldKeys(ctx, moversql.DeleteOldKeysParams{TenantID: k.TenantID, MeterID: k.MeterID, Last: keys[len(keys)-1]})
+	return len(keys), wantAll("delete moved keys", n, len(keys), err)
 }
 
 // deleteUntil deletes the events up to one, of which there are so many.

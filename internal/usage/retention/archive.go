@@ -47,7 +47,7 @@ func (f archiveFile) period() (usage.Period, error) {
 	return usage.Period{Start: start, End: start.AddDate(0, 0, 1)}, nil
 }
 
-// archive writes the events of a day to a new file, at most fileSize of them, and then
+// archive writes the events of a day to a new file, at most r.fileSize of them, and then
 // deletes those that are in it.
 //
 // Invariant: an event is deleted only when a complete file with it is on the disk under
@@ -62,7 +62,7 @@ func (r *Pruner) archive(ctx context.Context, start time.Time, cutoff time.Time)
 		return err
 	}
 	f.part = last + 1
-	if err := r.store.insertArchive(ctx, f, r.deps.Clock.Now()); err != nil {
+	if err := r.store.insertArchive(ctx, f, "", r.deps.Clock.Now()); err != nil {
 		return err
 	}
 	return r.finish(ctx, f, cutoff)
@@ -96,7 +96,7 @@ func (r *Pruner) path(f archiveFile) string { return filepath.Join(r.deps.Archiv
 // finish writes a file unless it is written, and deletes the events that are in it.
 func (r *Pruner) finish(ctx context.Context, f archiveFile, cutoff time.Time) error {
 	if _, err := os.Stat(r.path(f)); errors.Is(err, fs.ErrNotExist) {
-		n, err := r.writeArchive(ctx, f)
+		n, err := r.writeArchive(ctx, f, single{r.store})
 		if err != nil {
 			return err
 		}
@@ -119,9 +119,21 @@ func (r *Pruner) finish(ctx context.Context, f archiveFile, cutoff time.Time) er
 	return r.store.setArchiveState(ctx, f, archiveDone, r.deps.Clock.Now())
 }
 
+// source is where the events of a file are from.
+type source interface {
+	// streamsWithEvents lists at most n streams, from a place in their order on, that have
+	// events of a time.
+	streamsWithEvents(ctx context.Context, from usage.StreamKey, p usage.Period, n int32) ([]usage.StreamKey, error)
+	// oldestEvents lists at most n events of a stream and a time, the oldest first.
+	oldestEvents(ctx context.Context, k usage.StreamKey, p usage.Period, n int32) ([]event, error)
+}
+
+// single are the events that are deleted one by one.
+type single struct{ store }
+
 // writeArchive writes events of a day to a file and returns how many they are; where
 // there are none it makes no file.
-func (r *Pruner) writeArchive(ctx context.Context, f archiveFile) (n int, err error) {
+func (r *Pruner) writeArchive(ctx context.Context, f archiveFile, from source) (n int, err error) {
 	p, err := f.period()
 	if err != nil {
 		return 0, err
@@ -138,14 +150,14 @@ func (r *Pruner) writeArchive(ctx context.Context, f archiveFile) (n int, err er
 		return 0, err
 	}
 	defer out.discard()
-	for done := (usage.StreamKey{}); n < fileSize; {
-		streams, err := r.store.streamsWithEvents(ctx, done, p, 100)
+	for done := (usage.StreamKey{}); n < r.fileSize; {
+		streams, err := from.streamsWithEvents(ctx, done, p, 100)
 		if err != nil {
 			return 0, err
 		}
 		streams = slices.DeleteFunc(streams, func(k usage.StreamKey) bool { return k == done })
 		for _, k := range streams {
-			events, err := r.store.oldestEvents(ctx, k, p, int32(fileSize-n))
+			events, err := from.oldestEvents(ctx, k, p, int32(r.fileSize-n))
 			if err != nil {
 				return 0, err
 			}
@@ -154,7 +166,7 @@ func (r *Pruner) writeArchive(ctx context.Context, f archiveFile) (n int, err er
 					return 0, err
 				}
 			}
-			if n += len(events); n == fileSize {
+			if n += len(events); n == r.fileSize {
 				break
 			}
 			done = k

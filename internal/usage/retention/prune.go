@@ -33,8 +33,8 @@ type spentKey struct {
 	expires time.Time
 }
 
-// Prune deletes what need not be kept any longer: events by whole days of UTC, a few at
-// a time, and keys that have expired. It stops after runTime, and the next run goes on.
+// Prune deletes what need not be kept any longer: events by whole months of UTC where these have
+// partitions, else by whole days, a few at a time, and keys that have expired. It stops after runTime, and the next run goes on.
 // Only one instance may run it at a time. Archive files that were begun are finished
 // even where nothing is to be deleted any more.
 func (r *Pruner) Prune(ctx context.Context) error {
@@ -53,17 +53,22 @@ func (r *Pruner) prune(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := r.finishMonths(ctx); err != nil {
+		return err
+	}
 	if r.deps.Keep > 0 {
-		if err := r.pruneEvents(ctx, r.deps.Clock.Now().Add(-r.deps.Keep).Truncate(day)); err != nil {
+		cutoff := r.deps.Clock.Now().Add(-r.deps.Keep).Truncate(day)
+		if err := r.pruneMonths(ctx, cutoff); err != nil {
+			return err
+		}
+		if err := r.pruneEvents(ctx, cutoff); err != nil {
+			return err
+		}
+		if err := r.noteDeletion(ctx, cutoff); err != nil {
 			return err
 		}
 	}
-	for {
-		expired, err := r.store.expireKeys(ctx, r.deps.Clock.Now(), chunkSize)
-		if err != nil || expired < chunkSize {
-			return err
-		}
-	}
+	return r.expireKeys(ctx)
 }
 
 // pruneEvents deletes the events that were recorded for a time before cutoff, stream by
@@ -111,19 +116,10 @@ func (r *Pruner) oldest(ctx context.Context, from usage.StreamKey, p usage.Perio
 // deleteEvents deletes events and keeps their idempotency keys, in one transaction. The
 // events come sorted by stream; it is no error when some are deleted already.
 func (r *Pruner) deleteEvents(ctx context.Context, events []event, cutoff time.Time) error {
-	now := r.deps.Clock.Now()
 	var streams []usage.StreamKey
-	var keys []spentKey
 	for _, e := range events {
 		if len(streams) == 0 || streams[len(streams)-1] != e.stream {
 			streams = append(streams, e.stream)
-		}
-		if e.idempotencyKey != nil {
-			expires := e.storedAt.Add(r.deps.Keep)
-			if expires.Before(now) {
-				expires = now
-			}
-			keys = append(keys, spentKey{e.stream, *e.idempotencyKey, expires.Add(keepKeys)})
 		}
 	}
 	slices.SortFunc(streams, usage.StreamKey.Compare)
@@ -134,7 +130,7 @@ func (r *Pruner) deleteEvents(ctx context.Context, events []event, cutoff time.T
 		if err := r.records.LockStreams(ctx, streams); err != nil {
 			return err
 		}
-		if err := r.store.insertKeys(ctx, keys); err != nil {
+		if err := r.spendKeys(ctx, events); err != nil {
 			return err
 		}
 		deleted, err := r.store.deleteEvents(ctx, events)
@@ -143,6 +139,36 @@ func (r *Pruner) deleteEvents(ctx context.Context, events []event, cutoff time.T
 		}
 		return r.addToTotals(ctx, streams, deleted, cutoff)
 	})
+}
+
+// spendKeys keeps the keys of events that are about to be deleted, where they are not apart and
+// stay anyway.
+func (r *Pruner) spendKeys(ctx context.Context, events []event) error {
+	now := r.deps.Clock.Now()
+	unmoved := map[usage.StreamKey]bool{}
+	var keys []spentKey
+	for _, e := range events {
+		if e.idempotencyKey == nil {
+			continue
+		}
+		spend, known := unmoved[e.stream]
+		if !known {
+			row, err := r.store.stream(ctx, e.stream)
+			if err != nil {
+				return err
+			}
+			spend = row.Number == nil || row.Moving || !r.keysApart
+			unmoved[e.stream] = spend
+		}
+		if spend {
+			expires := e.storedAt.Add(r.deps.Keep)
+			if expires.Before(now) {
+				expires = now
+			}
+			keys = append(keys, spentKey{e.stream, *e.idempotencyKey, expires.Add(keepKeys)})
+		}
+	}
+	return r.store.insertKeys(ctx, keys)
 }
 
 // addToTotals adds the deleted events to the totals that their streams keep.
@@ -157,7 +183,7 @@ func (r *Pruner) addToTotals(ctx context.Context, streams []usage.StreamKey, del
 			return err
 		}
 		for _, e := range deleted {
-			if e.stream == k {
+			if e.stream == k && !totals.has(e) {
 				totals.add(e)
 			}
 		}
@@ -179,6 +205,14 @@ type prunedTotals struct {
 	events, units, millionths int64
 	highest, last             money.Quantity
 	lastAt                    *time.Time // when the latest was recorded
+	// countedBefore: events that were recorded before it are in the totals, also those that
+	// are not deleted yet; nil: only deleted ones are.
+	countedBefore *time.Time
+}
+
+// has reports whether an event is in the totals while it is still stored.
+func (p prunedTotals) has(e event) bool {
+	return p.countedBefore != nil && e.recordedAt.Before(*p.countedBefore)
 }
 
 // complete reports whether all that was recorded for a period is stored still, or in

@@ -171,10 +171,10 @@ func (s store) prunedTotals(ctx context.Context, k usage.StreamKey) (prunedTotal
 }
 
 func prunedTotalsOf(row retentionsql.UsageStream) prunedTotals {
-	if row.PrunedBefore == nil {
-		return prunedTotals{known: true}
+	if row.PrunedBefore == nil && row.PrunedEvents == nil {
+		return prunedTotals{known: true, countedBefore: row.TotalsBefore}
 	}
-	p := prunedTotals{before: row.PrunedBefore, known: row.PrunedEvents != nil}
+	p := prunedTotals{before: row.PrunedBefore, known: row.PrunedEvents != nil, countedBefore: row.TotalsBefore}
 	if p.known {
 		p.events, p.units, p.millionths = *row.PrunedEvents, *row.PrunedUnits, *row.PrunedMillionths
 		p.highest, p.last, p.lastAt = money.Quantity(*row.PrunedHighest), money.Quantity(*row.PrunedLast), row.PrunedLastAt

@@ -17,7 +17,7 @@ type archiveRow struct {
 }
 
 // unfinishedArchives lists the files that were begun and are not done, the earliest
-// first.
+// first, without those of months.
 func (s store) unfinishedArchives(ctx context.Context) ([]archiveRow, error) {
 	rows, err := s.q(ctx).UnfinishedArchives(ctx)
 	files := make([]archiveRow, len(rows))
@@ -33,8 +33,10 @@ func (s store) lastArchivePart(ctx context.Context, day string) (int32, error) {
 	return last, sqldb.Wrap(err, "read last part of an archive")
 }
 
-func (s store) insertArchive(ctx context.Context, f archiveFile, now time.Time) error {
-	err := s.q(ctx).InsertArchive(ctx, retentionsql.InsertArchiveParams{Day: f.day, Part: f.part, CreatedAt: now})
+// insertArchive begins a file. month is the one whose partition it is written from, "" where its
+// events are deleted one by one.
+func (s store) insertArchive(ctx context.Context, f archiveFile, month string, now time.Time) error {
+	err := s.q(ctx).InsertArchive(ctx, retentionsql.InsertArchiveParams{Day: f.day, Part: f.part, CreatedAt: now, Month: month})
 	return sqldb.Wrap(err, "begin archive")
 }
 

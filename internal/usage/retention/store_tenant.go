@@ -43,6 +43,27 @@ func (s store) deleteKeysOfTenant(ctx context.Context, id uuid.UUID, most int32)
 	return n, sqldb.Wrap(err, "delete keys of tenant")
 }
 
+// deleteRecordKeysOfTenant deletes at most so many keys of a tenant's streams.
+func (s store) deleteRecordKeysOfTenant(ctx context.Context, id uuid.UUID, most int32) (deleted int64, err error) {
+	numbers, err := s.q(ctx).NumbersOfTenant(ctx, id)
+	if err != nil {
+		return 0, sqldb.Wrap(err, "read streams of tenant")
+	}
+	for _, number := range numbers {
+		if deleted >= int64(most) {
+			break
+		}
+		n, err := s.q(ctx).DeleteRecordKeysOfStream(ctx, retentionsql.DeleteRecordKeysOfStreamParams{
+			TenantID: sqldb.ID(id), Stream: *number, Most: most - int32(deleted),
+		})
+		if err != nil {
+			return deleted, sqldb.Wrap(err, "delete keys of tenant")
+		}
+		deleted += n
+	}
+	return deleted, nil
+}
+
 // deleteFiguresOfTenant deletes what was made of a tenant's events.
 func (s store) deleteFiguresOfTenant(ctx context.Context, id uuid.UUID) error {
 	q := s.q(ctx)

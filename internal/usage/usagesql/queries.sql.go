@@ -29,6 +29,38 @@ func (q *Queries) AddRefusedOfDay(ctx context.Context, arg AddRefusedOfDayParams
 	return err
 }
 
+const addToTotals = `-- name: AddToTotals :exec
+UPDATE usage_streams
+SET pruned_events = pruned_events + 1, pruned_units = pruned_units + $3::bigint,
+    pruned_millionths = pruned_millionths + $4::bigint,
+    pruned_highest = CASE WHEN $5::bigint > pruned_highest THEN $5::bigint ELSE pruned_highest END,
+    pruned_last = CASE WHEN pruned_last_at > $6::timestamptz THEN pruned_last ELSE $5::bigint END,
+    pruned_last_at = CASE WHEN pruned_last_at > $6::timestamptz THEN pruned_last_at ELSE $6::timestamptz END
+WHERE tenant_id = $1 AND meter_id = $2 AND pruned_events IS NOT NULL
+`
+
+type AddToTotalsParams struct {
+	TenantID   uuid.UUID
+	MeterID    uuid.UUID
+	Units      int64
+	Millionths int64
+	Quantity   int64
+	At         time.Time
+}
+
+// Where it is not known what the deleted events came to, that stays so.
+func (q *Queries) AddToTotals(ctx context.Context, arg AddToTotalsParams) error {
+	_, err := q.db.ExecContext(ctx, addToTotals,
+		arg.TenantID,
+		arg.MeterID,
+		arg.Units,
+		arg.Millionths,
+		arg.Quantity,
+		arg.At,
+	)
+	return err
+}
+
 const anyMeter = `-- name: AnyMeter :one
 SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE id = $1 FOR KEY SHARE
 `
@@ -307,6 +339,7 @@ CROSS JOIN (
         coalesce(max(quantity), 0) AS highest
     FROM usage_stored
     WHERE usage_stored.tenant_id = $1 AND usage_stored.meter_id = $2
+        AND recorded_at >= coalesce((SELECT t.totals_before FROM usage_streams t WHERE t.tenant_id = $1 AND t.meter_id = $2), $3)
 ) e
 WHERE s.tenant_id = $1 AND s.meter_id = $2
 `
@@ -314,6 +347,7 @@ WHERE s.tenant_id = $1 AND s.meter_id = $2
 type TotalsEverParams struct {
 	TenantID uuid.UUID
 	MeterID  uuid.UUID
+	Earliest time.Time
 }
 
 type TotalsEverRow struct {
@@ -324,10 +358,10 @@ type TotalsEverRow struct {
 	PrunedHighest int64
 }
 
-// Totals of all time, with what the deleted events came to: in one statement, so
-// that an event which is being deleted is there once.
+// Totals of all time, with what the deleted events came to, and those that are going to be: in
+// one statement, so that an event which is being deleted is there once.
 func (q *Queries) TotalsEver(ctx context.Context, arg TotalsEverParams) (TotalsEverRow, error) {
-	row := q.db.QueryRowContext(ctx, totalsEver, arg.TenantID, arg.MeterID)
+	row := q.db.QueryRowContext(ctx, totalsEver, arg.TenantID, arg.MeterID, arg.Earliest)
 	var i TotalsEverRow
 	err := row.Scan(
 		&i.Events,

@@ -19,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
 	"github.com/tenantry/tenantry/internal/usage/meters"
+	"github.com/tenantry/tenantry/internal/usage/months"
 	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
@@ -191,6 +192,11 @@ func (w *World) Retention(archive string) *retention.Pruner {
 	return retention.New(retention.Deps{
 		DB: w.DB, Clock: w.Clock, Log: slog.New(slog.DiscardHandler), Keep: retention.Shortest, Archive: archive,
 	})
+}
+
+// Months are the partitions of the world's database.
+func (w *World) Months() *months.Months {
+	return months.New(w.DB, w.Clock, slog.New(slog.DiscardHandler))
 }
 
 // Prune runs a Pruner once.

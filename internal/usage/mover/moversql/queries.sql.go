@@ -13,6 +13,24 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const deleteOldKeys = `-- name: DeleteOldKeys :execrows
+DELETE FROM usage_keys WHERE tenant_id = $1 AND meter_id = $2 AND idempotency_key <= $3
+`
+
+type DeleteOldKeysParams struct {
+	TenantID uuid.UUID
+	MeterID  uuid.UUID
+	Last     string
+}
+
+func (q *Queries) DeleteOldKeys(ctx context.Context, arg DeleteOldKeysParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteOldKeys, arg.TenantID, arg.MeterID, arg.Last)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const deleteOldest = `-- name: DeleteOldest :execrows
 DELETE FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at <= $3
@@ -37,6 +55,55 @@ func (q *Queries) DeleteOldest(ctx context.Context, arg DeleteOldestParams) (int
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const firstEvent = `-- name: FirstEvent :one
+SELECT recorded_at FROM usage_events WHERE tenant_id = $1 AND meter_id = $2 ORDER BY recorded_at LIMIT 1
+`
+
+type FirstEventParams struct {
+	TenantID uuid.UUID
+	MeterID  uuid.UUID
+}
+
+func (q *Queries) FirstEvent(ctx context.Context, arg FirstEventParams) (time.Time, error) {
+	row := q.db.QueryRowContext(ctx, firstEvent, arg.TenantID, arg.MeterID)
+	var recorded_at time.Time
+	err := row.Scan(&recorded_at)
+	return recorded_at, err
+}
+
+const oldKeys = `-- name: OldKeys :many
+SELECT idempotency_key FROM usage_keys WHERE tenant_id = $1 AND meter_id = $2 ORDER BY idempotency_key LIMIT $3
+`
+
+type OldKeysParams struct {
+	TenantID uuid.UUID
+	MeterID  uuid.UUID
+	Most     int32
+}
+
+func (q *Queries) OldKeys(ctx context.Context, arg OldKeysParams) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, oldKeys, arg.TenantID, arg.MeterID, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var idempotency_key string
+		if err := rows.Scan(&idempotency_key); err != nil {
+			return nil, err
+		}
+		items = append(items, idempotency_key)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const oldestEvents = `-- name: OldestEvents :many

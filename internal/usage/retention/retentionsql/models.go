@@ -16,6 +16,7 @@ type UsageArchive struct {
 	State     string
 	CreatedAt time.Time
 	UpdatedAt time.Time
+	Month     string
 }
 
 type UsageCounter struct {
@@ -53,4 +54,5 @@ type UsageStream struct {
 	SummedBefore     *time.Time
 	Number           *int64
 	Moving           bool
+	TotalsBefore     *time.Time
 }

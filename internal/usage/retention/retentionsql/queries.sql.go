@@ -13,6 +13,44 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const archivesOfMonth = `-- name: ArchivesOfMonth :many
+SELECT part, state FROM usage_archives WHERE day = $1 AND month = $2 ORDER BY part
+`
+
+type ArchivesOfMonthParams struct {
+	Day   string
+	Month string
+}
+
+type ArchivesOfMonthRow struct {
+	Part  int32
+	State string
+}
+
+// The files that a day of a month's partition was written to.
+func (q *Queries) ArchivesOfMonth(ctx context.Context, arg ArchivesOfMonthParams) ([]ArchivesOfMonthRow, error) {
+	rows, err := q.db.QueryContext(ctx, archivesOfMonth, arg.Day, arg.Month)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []ArchivesOfMonthRow{}
+	for rows.Next() {
+		var i ArchivesOfMonthRow
+		if err := rows.Scan(&i.Part, &i.State); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const countStreams = `-- name: CountStreams :one
 SELECT count(*) FROM usage_streams WHERE tenant_id = $1::uuid OR $1::uuid IS NULL
 `
@@ -201,6 +239,29 @@ func (q *Queries) DeleteQuotaRefusalsOfTenant(ctx context.Context, tenantID uuid
 	return err
 }
 
+const deleteRecordKeysOfStream = `-- name: DeleteRecordKeysOfStream :execrows
+DELETE FROM usage_record_keys WHERE usage_record_keys.tenant_id = $1 AND usage_record_keys.stream = $2 AND hash IN (
+    SELECT k.hash FROM usage_record_keys k
+    WHERE k.tenant_id = $1 AND k.stream = $2
+    ORDER BY k.hash
+    LIMIT $3
+)
+`
+
+type DeleteRecordKeysOfStreamParams struct {
+	TenantID sqldb.ID
+	Stream   int64
+	Most     int32
+}
+
+func (q *Queries) DeleteRecordKeysOfStream(ctx context.Context, arg DeleteRecordKeysOfStreamParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, deleteRecordKeysOfStream, arg.TenantID, arg.Stream, arg.Most)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const deleteRecordsOfStream = `-- name: DeleteRecordsOfStream :execrows
 DELETE FROM usage_records WHERE usage_records.tenant_id = $1 AND usage_records.stream = $2 AND (recorded_at, id) IN (
     SELECT r.recorded_at, r.id FROM usage_records r
@@ -233,6 +294,61 @@ func (q *Queries) DeleteRefusalsOfTenant(ctx context.Context, tenantID uuid.UUID
 	return err
 }
 
+const deletionsBy = `-- name: DeletionsBy :many
+SELECT deleted_before FROM usage_deletions WHERE reached_at <= $1 ORDER BY deleted_before DESC
+`
+
+func (q *Queries) DeletionsBy(ctx context.Context, reachedAt time.Time) ([]time.Time, error) {
+	rows, err := q.db.QueryContext(ctx, deletionsBy, reachedAt)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []time.Time{}
+	for rows.Next() {
+		var deleted_before time.Time
+		if err := rows.Scan(&deleted_before); err != nil {
+			return nil, err
+		}
+		items = append(items, deleted_before)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const eventAt = `-- name: EventAt :one
+SELECT recorded_at FROM usage_records
+WHERE tenant_id = $1 AND stream = $2 AND recorded_at >= $3 AND recorded_at < $4
+ORDER BY recorded_at, id
+LIMIT 1 OFFSET $5
+`
+
+type EventAtParams struct {
+	TenantID sqldb.ID
+	Stream   int64
+	Since    time.Time
+	Until    time.Time
+	Place    int32
+}
+
+func (q *Queries) EventAt(ctx context.Context, arg EventAtParams) (time.Time, error) {
+	row := q.db.QueryRowContext(ctx, eventAt,
+		arg.TenantID,
+		arg.Stream,
+		arg.Since,
+		arg.Until,
+		arg.Place,
+	)
+	var recorded_at time.Time
+	err := row.Scan(&recorded_at)
+	return recorded_at, err
+}
+
 const expireKeys = `-- name: ExpireKeys :execrows
 DELETE FROM usage_keys WHERE (tenant_id, meter_id, idempotency_key) IN (
     SELECT k.tenant_id, k.meter_id, k.idempotency_key FROM usage_keys k
@@ -255,6 +371,46 @@ func (q *Queries) ExpireKeys(ctx context.Context, arg ExpireKeysParams) (int64, 
 	return result.RowsAffected()
 }
 
+const expireRecordKeys = `-- name: ExpireRecordKeys :execrows
+DELETE FROM usage_record_keys WHERE (stream, hash) IN (
+    SELECT k.stream, k.hash FROM usage_record_keys k
+    WHERE k.stored_on < $1
+    ORDER BY k.stored_on
+    LIMIT $2
+)
+`
+
+type ExpireRecordKeysParams struct {
+	StoredBefore int32
+	MaxKeys      int32
+}
+
+func (q *Queries) ExpireRecordKeys(ctx context.Context, arg ExpireRecordKeysParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, expireRecordKeys, arg.StoredBefore, arg.MaxKeys)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const forgetArchivesOfMonth = `-- name: ForgetArchivesOfMonth :exec
+DELETE FROM usage_archives WHERE month = $1 AND state <> 'done'
+`
+
+func (q *Queries) ForgetArchivesOfMonth(ctx context.Context, month string) error {
+	_, err := q.db.ExecContext(ctx, forgetArchivesOfMonth, month)
+	return err
+}
+
+const forgetDeletions = `-- name: ForgetDeletions :exec
+DELETE FROM usage_deletions WHERE deleted_before < $1
+`
+
+func (q *Queries) ForgetDeletions(ctx context.Context, deletedBefore time.Time) error {
+	_, err := q.db.ExecContext(ctx, forgetDeletions, deletedBefore)
+	return err
+}
+
 const forgetRecountPlace = `-- name: ForgetRecountPlace :exec
 DELETE FROM usage_recounts WHERE id = 1
 `
@@ -265,17 +421,23 @@ func (q *Queries) ForgetRecountPlace(ctx context.Context) error {
 }
 
 const insertArchive = `-- name: InsertArchive :exec
-INSERT INTO usage_archives (day, part, state, created_at, updated_at) VALUES ($1, $2, 'writing', $3, $3)
+INSERT INTO usage_archives (day, part, state, created_at, updated_at, month) VALUES ($1, $2, 'writing', $3, $3, $4)
 `
 
 type InsertArchiveParams struct {
 	Day       string
 	Part      int32
 	CreatedAt time.Time
+	Month     string
 }
 
 func (q *Queries) InsertArchive(ctx context.Context, arg InsertArchiveParams) error {
-	_, err := q.db.ExecContext(ctx, insertArchive, arg.Day, arg.Part, arg.CreatedAt)
+	_, err := q.db.ExecContext(ctx, insertArchive,
+		arg.Day,
+		arg.Part,
+		arg.CreatedAt,
+		arg.Month,
+	)
 	return err
 }
 
@@ -288,6 +450,37 @@ func (q *Queries) LastArchivePart(ctx context.Context, day string) (int32, error
 	var column_1 int32
 	err := row.Scan(&column_1)
 	return column_1, err
+}
+
+const lastRecord = `-- name: LastRecord :one
+SELECT quantity, recorded_at FROM usage_records
+WHERE tenant_id = $1 AND stream = $2 AND recorded_at >= $3 AND recorded_at < $4
+ORDER BY recorded_at DESC, id DESC
+LIMIT 1
+`
+
+type LastRecordParams struct {
+	TenantID sqldb.ID
+	Stream   int64
+	Since    time.Time
+	Until    time.Time
+}
+
+type LastRecordRow struct {
+	Quantity   int64
+	RecordedAt time.Time
+}
+
+func (q *Queries) LastRecord(ctx context.Context, arg LastRecordParams) (LastRecordRow, error) {
+	row := q.db.QueryRowContext(ctx, lastRecord,
+		arg.TenantID,
+		arg.Stream,
+		arg.Since,
+		arg.Until,
+	)
+	var i LastRecordRow
+	err := row.Scan(&i.Quantity, &i.RecordedAt)
+	return i, err
 }
 
 const lockStreamsOfTenant = `-- name: LockStreamsOfTenant :many
@@ -383,9 +576,36 @@ func (q *Queries) MeterCodes(ctx context.Context) ([]MeterCodesRow, error) {
 	return items, nil
 }
 
+const numbersOfTenant = `-- name: NumbersOfTenant :many
+SELECT number FROM usage_streams WHERE tenant_id = $1 AND number IS NOT NULL ORDER BY meter_id
+`
+
+func (q *Queries) NumbersOfTenant(ctx context.Context, tenantID uuid.UUID) ([]*int64, error) {
+	rows, err := q.db.QueryContext(ctx, numbersOfTenant, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []*int64{}
+	for rows.Next() {
+		var number *int64
+		if err := rows.Scan(&number); err != nil {
+			return nil, err
+		}
+		items = append(items, number)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const oldestEvents = `-- name: OldestEvents :many
 SELECT a.id, a.quantity, a.idempotency_key, a.recorded_at, a.metadata, a.stored_base, a.stored_delay FROM (
-    SELECT r.id, r.quantity, r.idempotency_key, r.recorded_at, r.metadata, r.recorded_at AS stored_base, r.delay AS stored_delay FROM usage_records r
+    SELECT r.id, r.quantity, r.idempotency_key, r.recorded_at, r.metadata, r.recorded_at AS stored_base, r.delay AS stored_delay FROM usage_single r
     WHERE r.tenant_id = $4
         AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
         AND r.recorded_at >= $5 AND r.recorded_at < $6
@@ -461,6 +681,21 @@ func (q *Queries) OldestEvents(ctx context.Context, arg OldestEventsParams) ([]O
 	return items, nil
 }
 
+const putDeletion = `-- name: PutDeletion :exec
+INSERT INTO usage_deletions (deleted_before, reached_at) VALUES ($1, $2) ON CONFLICT DO NOTHING
+`
+
+type PutDeletionParams struct {
+	DeletedBefore time.Time
+	ReachedAt     time.Time
+}
+
+// Since when events are deleted.
+func (q *Queries) PutDeletion(ctx context.Context, arg PutDeletionParams) error {
+	_, err := q.db.ExecContext(ctx, putDeletion, arg.DeletedBefore, arg.ReachedAt)
+	return err
+}
+
 const putRecountPlace = `-- name: PutRecountPlace :exec
 INSERT INTO usage_recounts (id, after_tenant, after_meter, streams, counters, skipped, wrong, reached_at)
 VALUES (1, $1, $2, $3, $4, $5, $6, $7)
@@ -533,8 +768,23 @@ func (q *Queries) SetArchiveState(ctx context.Context, arg SetArchiveStateParams
 	return err
 }
 
+const setTotalsBefore = `-- name: SetTotalsBefore :exec
+UPDATE usage_streams SET totals_before = $3 WHERE tenant_id = $1 AND meter_id = $2
+`
+
+type SetTotalsBeforeParams struct {
+	TenantID     uuid.UUID
+	MeterID      uuid.UUID
+	TotalsBefore *time.Time
+}
+
+func (q *Queries) SetTotalsBefore(ctx context.Context, arg SetTotalsBeforeParams) error {
+	_, err := q.db.ExecContext(ctx, setTotalsBefore, arg.TenantID, arg.MeterID, arg.TotalsBefore)
+	return err
+}
+
 const stream = `-- name: Stream :one
-SELECT tenant_id, meter_id, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, summed_before, number, moving FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
+SELECT tenant_id, meter_id, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, summed_before, number, moving, totals_before FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
 `
 
 type StreamParams struct {
@@ -558,12 +808,13 @@ func (q *Queries) Stream(ctx context.Context, arg StreamParams) (UsageStream, er
 		&i.SummedBefore,
 		&i.Number,
 		&i.Moving,
+		&i.TotalsBefore,
 	)
 	return i, err
 }
 
 const streamsFrom = `-- name: StreamsFrom :many
-SELECT tenant_id, meter_id, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, summed_before, number, moving FROM usage_streams
+SELECT tenant_id, meter_id, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, summed_before, number, moving, totals_before FROM usage_streams
 WHERE (tenant_id > $1 OR tenant_id = $1 AND meter_id > $2)
     AND (tenant_id = $3::uuid OR $3::uuid IS NULL)
 ORDER BY tenant_id, meter_id
@@ -604,6 +855,7 @@ func (q *Queries) StreamsFrom(ctx context.Context, arg StreamsFromParams) ([]Usa
 			&i.SummedBefore,
 			&i.Number,
 			&i.Moving,
+			&i.TotalsBefore,
 		); err != nil {
 			return nil, err
 		}
@@ -622,7 +874,7 @@ const streamsWithEvents = `-- name: StreamsWithEvents :many
 SELECT s.tenant_id, s.meter_id FROM usage_streams s
 WHERE (s.tenant_id > $1 OR s.tenant_id = $1 AND s.meter_id >= $2)
     AND (EXISTS (
-        SELECT 1 FROM usage_records r
+        SELECT 1 FROM usage_single r
         WHERE r.stream = s.number AND r.recorded_at >= $3 AND r.recorded_at < $4
     ) OR EXISTS (
         SELECT 1 FROM usage_events e
@@ -646,7 +898,7 @@ type StreamsWithEventsRow struct {
 	MeterID  uuid.UUID
 }
 
-// Streams from a place in their order on that have events of a time.
+// Streams from a place in their order on that have events of a time which are deleted one by one.
 func (q *Queries) StreamsWithEvents(ctx context.Context, arg StreamsWithEventsParams) ([]StreamsWithEventsRow, error) {
 	rows, err := q.db.QueryContext(ctx, streamsWithEvents,
 		arg.TenantID,
@@ -676,8 +928,101 @@ func (q *Queries) StreamsWithEvents(ctx context.Context, arg StreamsWithEventsPa
 	return items, nil
 }
 
+const sumOfRecords = `-- name: SumOfRecords :one
+SELECT count(*)::bigint AS events, COALESCE(sum(quantity / 1000000), 0)::bigint AS units,
+    COALESCE(sum(quantity % 1000000), 0)::bigint AS millionths, COALESCE(max(quantity), 0)::bigint AS highest
+FROM usage_records
+WHERE tenant_id = $1 AND stream = $2 AND recorded_at >= $3 AND recorded_at < $4
+`
+
+type SumOfRecordsParams struct {
+	TenantID sqldb.ID
+	Stream   int64
+	Since    time.Time
+	Until    time.Time
+}
+
+type SumOfRecordsRow struct {
+	Events     int64
+	Units      int64
+	Millionths int64
+	Highest    int64
+}
+
+func (q *Queries) SumOfRecords(ctx context.Context, arg SumOfRecordsParams) (SumOfRecordsRow, error) {
+	row := q.db.QueryRowContext(ctx, sumOfRecords,
+		arg.TenantID,
+		arg.Stream,
+		arg.Since,
+		arg.Until,
+	)
+	var i SumOfRecordsRow
+	err := row.Scan(
+		&i.Events,
+		&i.Units,
+		&i.Millionths,
+		&i.Highest,
+	)
+	return i, err
+}
+
+const uncountedStreams = `-- name: UncountedStreams :many
+SELECT s.tenant_id, s.meter_id FROM usage_streams s
+WHERE (s.tenant_id > $1 OR s.tenant_id = $1 AND s.meter_id > $2)
+    AND NOT s.moving AND (s.totals_before IS NULL OR s.totals_before < $3)
+    AND EXISTS (
+        SELECT 1 FROM usage_records r
+        WHERE r.stream = s.number AND r.recorded_at >= $4 AND r.recorded_at < $3
+    )
+ORDER BY s.tenant_id, s.meter_id
+LIMIT $5
+`
+
+type UncountedStreamsParams struct {
+	TenantID   uuid.UUID
+	MeterID    uuid.UUID
+	Until      *time.Time
+	Since      time.Time
+	MaxStreams int32
+}
+
+type UncountedStreamsRow struct {
+	TenantID uuid.UUID
+	MeterID  uuid.UUID
+}
+
+// Streams after a place in their order that have events of a time which their totals have not.
+func (q *Queries) UncountedStreams(ctx context.Context, arg UncountedStreamsParams) ([]UncountedStreamsRow, error) {
+	rows, err := q.db.QueryContext(ctx, uncountedStreams,
+		arg.TenantID,
+		arg.MeterID,
+		arg.Until,
+		arg.Since,
+		arg.MaxStreams,
+	)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []UncountedStreamsRow{}
+	for rows.Next() {
+		var i UncountedStreamsRow
+		if err := rows.Scan(&i.TenantID, &i.MeterID); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const unfinishedArchives = `-- name: UnfinishedArchives :many
-SELECT day, part, state, created_at, updated_at FROM usage_archives WHERE state <> 'done' ORDER BY created_at, day, part
+SELECT day, part, state, created_at, updated_at, month FROM usage_archives WHERE state <> 'done' AND month = '' ORDER BY created_at, day, part
 `
 
 func (q *Queries) UnfinishedArchives(ctx context.Context) ([]UsageArchive, error) {
@@ -695,6 +1040,7 @@ func (q *Queries) UnfinishedArchives(ctx context.Context) ([]UsageArchive, error
 			&i.State,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.Month,
 		); err != nil {
 			return nil, err
 		}

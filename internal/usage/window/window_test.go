@@ -1,4 +1,4 @@
-package usage
+package window
 
 import (
 	"testing"
@@ -155,7 +155,7 @@ func TestPeriodsPartitionTime(t *testing.T) {
 		if !p.Contains(when) {
 			t.Fatalf("%v does not contain %v", p, when)
 		}
-		if length := p.End.Sub(p.Start); length > longestMonth {
+		if length := p.End.Sub(p.Start); length > LongestMonth {
 			t.Fatalf("%v lasts %v", p, length)
 		}
 		inside := p.Start.Add(time.Duration(rapid.Int64Range(0, int64(p.End.Sub(p.Start)/time.Microsecond)-1).Draw(t, "inside")) * time.Microsecond)
@@ -249,7 +249,7 @@ func TestFormerTerms(t *testing.T) {
 		if diff := cmp.Diff(tt.want, PeriodOf(Monthly, b, tt.at.Start)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", tt.at.Start, diff)
 		}
-		if diff := cmp.Diff(tt.interrupted, b.interrupted(tt.at.Start)); diff != "" {
+		if diff := cmp.Diff(tt.interrupted, b.Interrupted(tt.at.Start)); diff != "" {
 			t.Errorf("interrupted at %s (-want +got)\n%s", tt.at.Start, diff)
 		}
 	}
