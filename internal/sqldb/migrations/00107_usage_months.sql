@@ -76,3 +76,4 @@ CREATE TABLE usage_deletions (
 
 -- The month whose partition a file was written from; empty where its events are deleted one by one.
 ALTER TABLE usage_archives ADD COLUMN month text NOT NULL DEFAULT '';
+CREATE INDEX usage_archives_month_idx ON usage_archives (month);
