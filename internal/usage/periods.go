@@ -6,12 +6,16 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/window"
 )
 
-// The periods in which usage counts are those of package window.
 type (
-	Period        = window.Period
+	// Period is a time in which usage counts.
+	Period = window.Period
+	// ResetInterval says when a meter starts over.
 	ResetInterval = window.ResetInterval
-	IntervalUnit  = window.IntervalUnit
-	Billing       = window.Billing
+	// IntervalUnit is the unit of a billing interval.
+	IntervalUnit = window.IntervalUnit
+	// Billing is what a subscription says about its billing periods.
+	Billing = window.Billing
+	// FormerBilling is what it said before.
 	FormerBilling = window.FormerBilling
 )
 
