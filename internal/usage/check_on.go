@@ -68,7 +68,7 @@ func describe(one remembered) string {
 	for _, id := range slices.SortedFunc(maps.Keys(one.streams), func(a, b uuid.UUID) int { return bytes.Compare(a[:], b[:]) }) {
 		s := one.streams[id]
 		// What is known of other times is true as well, but was not read again.
-		s.counters = slices.DeleteFunc(slices.Clone(s.counters), func(c Counter) bool {
+		s.counters = slices.DeleteFunc(append([]Counter{}, s.counters...), func(c Counter) bool {
 			return !c.Period.End.After(one.covers.Start) || c.Period.Start.After(one.covers.End)
 		})
 		slices.SortFunc(s.counters, func(a, b Counter) int { return cmp.Compare(fmt.Sprint(a.Period), fmt.Sprint(b.Period)) })
