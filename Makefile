@@ -70,8 +70,9 @@ THREE := $(addsuffix /blackbox,$(addprefix ./internal/,account apikey audit cata
 	$(addprefix ./internal/,account/self impersonation invoice/payments onboarding prune stats subscription/entitlement timeline)
 # The tests of internal/app are not among them: they start, kill and look into processes themselves.
 # Tests of what one instance does: another one shows a change of the catalog within a minute, each
-# delivers so many webhooks at once, and each finds out by itself that the provider is away.
-OF_ONE := ^(TestPublicCatalogFollows|TestAdminCurrencies|TestPSPImport|TestHangingEndpointsDelayNobody|TestHealth)$$
+# delivers so many webhooks at once, each finds out by itself that the provider is away, and each has
+# room of its own for usage that waits.
+OF_ONE := ^(TestPublicCatalogFollows|TestAdminCurrencies|TestPSPImport|TestHangingEndpointsDelayNobody|TestHealth|TestFullQueueIsToldToComeAgain)$$
 
 .PHONY: three
 three: ## Run the black-box tests on PostgreSQL against three processes with Redis behind a proxy (needs redis-server)
