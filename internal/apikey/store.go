@@ -98,17 +98,17 @@ func (s store) markUsed(ctx context.Context, id uuid.UUID, at time.Time) error {
 // key whose tenant is gone is not found.
 func (s store) find(all []asked) ([]sqldb.Query, func(context.Context) (map[asked]found, error)) {
 	known := make(map[asked]found, len(all))
-	all = sqldb.Padded(all)
-	args := make([]any, 0, 2*len(all))
+	rows := make([]any, 0, 2*len(all))
 	for _, one := range all {
-		args = append(args, one.hash, one.tenant)
+		rows = append(rows, one.hash, one.tenant)
 	}
+	presented, args := sqldb.Values(s.db, 1, rows, "text", "uuid")
 	query := sqldb.Query{
 		Doing: "look up API keys",
 		Text: `SELECT
     asked.column1, asked.column2, k.id, k.name, k.scopes, k.tenant_id IS NULL, k.expires_at, k.last_used_at,
     tn.id, tn.name, tn.onboarding_completed_at IS NOT NULL
-FROM (VALUES ` + sqldb.Tuples(1, len(all), "text", "uuid") + `) AS asked
+FROM (` + presented + `) AS asked
 JOIN api_keys k ON k.secret_hash = asked.column1
 LEFT JOIN tenants tn ON tn.id = COALESCE(k.tenant_id, asked.column2) AND tn.deleted_at IS NULL
 WHERE k.revoked_at IS NULL AND (k.tenant_id IS NULL OR tn.id IS NOT NULL)`,

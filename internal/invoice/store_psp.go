@@ -56,11 +56,8 @@ const mostIDs = 1000
 // looked for. It calls row for each.
 func (s store) ofIDs(ctx context.Context, query string, tenantID uuid.UUID, ids []string, row func(scan func(...any) error) error) error {
 	for some := range slices.Chunk(ids, mostIDs) {
-		args := []any{tenantID}
-		for _, id := range sqldb.Padded(some) {
-			args = append(args, id)
-		}
-		if err := s.each(ctx, query+` IN (VALUES `+sqldb.Tuples(2, len(args)-1, "text")+`)`, args, row); err != nil {
+		among, args := sqldb.Among(s.db, 2, "text", some)
+		if err := s.each(ctx, query+" "+among, append([]any{tenantID}, args...), row); err != nil {
 			return err
 		}
 	}

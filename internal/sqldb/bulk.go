@@ -5,16 +5,15 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/google/uuid"
 )
 
-// Statements for many rows exist for a few numbers of rows only, four between a power
-// of two and the next. So a connection prepares a handful of texts instead of one for
-// each number.
-
 // Padded returns rows with the last one repeated until there is a statement for their
-// number. There must be at least one. It is for statements that a repetition does not
-// change, such as looking up a list of keys, or inserting rows where a second equal
-// row conflicts with the first.
+// number: four between a power of two and the next, so that a connection prepares a handful
+// of texts instead of one for each number. There must be at least one. It is for statements
+// that a repetition does not change, such as looking up a list of keys, or inserting rows
+// where a second equal row conflicts with the first.
 func Padded[T any](rows []T) []T {
 	step := max(1, 1<<bits.Len(uint(len(rows)-1))/8)
 	n := (len(rows) + step - 1) / step * step
@@ -28,9 +27,53 @@ func Padded[T any](rows []T) []T {
 	return padded
 }
 
-// Tuples writes n tuples of placeholders, numbered from first on:
+// Values returns a query for rows that a statement is given, at least one, and its arguments.
+// values has the first row's value for each of the types, then the second row's. The columns are
+// column1, column2 and so on, the placeholders are numbered from first on.
+//
+// On SQLite it is VALUES ($1,$2),($3,$4), the last row as often as [Padded] repeats it. On
+// PostgreSQL it has an array for each column, and is one text for any number of rows:
+// otherwise each connection plans it anew for each number, and each value is a parameter.
+func Values(db *DB, first int, values []any, types ...string) (query string, args []any) {
+	if db.dialect == SQLite {
+		rows := slices.Collect(slices.Chunk(values, len(types)))
+		args = slices.Concat(Padded(rows)...)
+		return "VALUES " + tuples(first, len(args)/len(types), types...), args
+	}
+	n := len(values) / len(types)
+	args = make([]any, len(types))
+	arrays, names := make([]string, len(types)), make([]string, len(types))
+	for i, kind := range types {
+		column := make([]any, n)
+		for row := range column {
+			column[row] = element(values[row*len(types)+i])
+		}
+		args[i] = column
+		arrays[i] = "$" + strconv.Itoa(first+i) + "::" + kind + "[]"
+		names[i] = "column" + strconv.Itoa(i+1)
+	}
+	return "SELECT * FROM unnest(" + strings.Join(arrays, ", ") + ") AS given (" + strings.Join(names, ", ") + ")", args
+}
+
+// element is a value as the driver takes it in an array, where it does not ask our types for
+// theirs.
+func element(value any) any {
+	switch v := value.(type) {
+	case ID:
+		return uuid.UUID(v)
+	case JSON:
+		if v == nil {
+			return nil
+		}
+		return string(v)
+	default:
+		return value
+	}
+}
+
+// tuples writes n tuples of placeholders, numbered from first on:
 // ($1::uuid,$2::text),($3::uuid,$4::text).
-func Tuples(first, n int, types ...string) string {
+func tuples(first, n int, types ...string) string {
 	var b strings.Builder
 	b.Grow(n * len(types) * len("($1000::uuid)"))
 	for i := range n * len(types) {
@@ -64,12 +107,5 @@ func Among[K any](db *DB, first int, kind string, keys []K) (condition string, a
 	for i, key := range keys {
 		args[i] = key
 	}
-	return "IN " + List(first, len(keys), kind), args
-}
-
-// List writes n placeholders, numbered from first on, for IN: ($1::text,$2::text). Unlike
-// a list of VALUES, PostgreSQL looks these up in an index also while it knows nothing about
-// the size of the table.
-func List(first, n int, kind string) string {
-	return Tuples(first, 1, slices.Repeat([]string{kind}, n)...)
+	return "IN " + tuples(first, 1, slices.Repeat([]string{kind}, len(keys))...), args
 }

@@ -23,21 +23,12 @@ func (s store) failures(ctx context.Context, spans []span) ([]int64, error) {
 // countIn evaluates a count for each span, whose bounds it calls s.since and s.until. Each
 // count reads a range of an index.
 func (s store) countIn(ctx context.Context, spans []span, doing, count string) ([]int64, error) {
-	type numbered struct {
-		span
-		n int
-	}
-	list := make([]numbered, len(spans))
+	list := make([]any, 0, 3*len(spans))
 	for n, of := range spans {
-		list[n] = numbered{of, n}
+		list = append(list, n, of.start, of.end)
 	}
-	list = sqldb.Padded(list)
-	args := make([]any, 0, 3*len(list))
-	for _, of := range list {
-		args = append(args, of.n, of.start, of.end)
-	}
-	rows, err := s.db.Conn(ctx).QueryContext(ctx, `WITH s (n, since, until) AS (VALUES `+
-		sqldb.Tuples(1, len(list), "bigint", "timestamptz", "timestamptz")+`)
+	numbered, args := sqldb.Values(s.db, 1, list, "bigint", "timestamptz", "timestamptz")
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `WITH s (n, since, until) AS (`+numbered+`)
 SELECT s.n, `+count+` FROM s`, args...)
 	if err != nil {
 		return nil, sqldb.Wrap(err, doing)

@@ -80,7 +80,7 @@ func (l *ledger) read(ctx context.Context, recalled *recollection) (noted contex
 	read.guessed = l.guess.streams(recalled.asked)
 	read.states, read.counters = make(map[StreamKey]streamState, len(read.guessed)), make(map[StreamKey][]*Counter, len(read.guessed))
 	if len(read.guessed) > 0 {
-		queries = append(queries, lockQuery(read.guessed, read.states), countersQuery(read.guessed, read.covers, read.counters))
+		queries = append(queries, l.store.lockQuery(read.guessed, read.states), l.store.countersQuery(read.guessed, read.covers, read.counters))
 	}
 	if err := l.store.db.Each(noted, queries...); err != nil {
 		return nil, nil, err

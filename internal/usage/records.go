@@ -70,7 +70,7 @@ type MeterPeriod struct {
 // counters, or from the events for a period that no counter has.
 func (r Records) Used(ctx context.Context, tenantID uuid.UUID, wanted []MeterPeriod, now time.Time) ([]money.Total, error) {
 	counters := map[StreamKey][]*Counter{}
-	err := r.store.db.Each(ctx, countersAtQuery([]uuid.UUID{tenantID}, now, counters))
+	err := r.store.db.Each(ctx, r.store.countersAtQuery([]uuid.UUID{tenantID}, now, counters))
 	if err != nil {
 		return nil, err
 	}

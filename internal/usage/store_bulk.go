@@ -43,14 +43,14 @@ func (s store) lockStreams(ctx context.Context, keys []StreamKey) (map[StreamKey
 
 // insertStreams inserts those of the streams that are not there.
 func (s store) insertStreams(ctx context.Context, keys []StreamKey) error {
-	keys = sqldb.Padded(keys)
-	args := make([]any, 0, 3*len(keys))
+	rows := make([]any, 0, 3*len(keys))
 	for _, k := range keys {
-		args = append(args, k.TenantID, k.MeterID, events.NewNumber())
+		rows = append(rows, k.TenantID, k.MeterID, events.NewNumber())
 	}
+	streams, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "bigint")
 	err := s.exec(ctx, `INSERT INTO usage_streams (tenant_id, meter_id, number)
 SELECT v.column1, v.column2, CASE WHEN l.numbered_from <= CURRENT_TIMESTAMP THEN v.column3 END
-FROM (VALUES `+sqldb.Tuples(1, len(keys), "uuid", "uuid", "bigint")+`) v CROSS JOIN usage_layout l
+FROM (`+streams+`) v CROSS JOIN usage_layout l
 WHERE true ON CONFLICT DO NOTHING`, args)
 	return sqldb.Wrap(err, "insert streams")
 }
@@ -58,17 +58,17 @@ WHERE true ON CONFLICT DO NOTHING`, args)
 // lock locks those of the streams that exist and returns their states.
 func (s store) lock(ctx context.Context, keys []StreamKey) (map[StreamKey]streamState, error) {
 	states := make(map[StreamKey]streamState, len(keys))
-	return states, s.db.Each(ctx, lockQuery(keys, states))
+	return states, s.db.Each(ctx, s.lockQuery(keys, states))
 }
 
 // lockQuery locks those of the streams that exist and reads their states into found.
-func lockQuery(keys []StreamKey, found map[StreamKey]streamState) sqldb.Query {
-	keys = sqldb.Padded(keys)
+func (s store) lockQuery(keys []StreamKey, found map[StreamKey]streamState) sqldb.Query {
+	among, args := s.amongStreams(1, keys)
 	return sqldb.Query{
 		Doing: "lock streams",
-		Text: `SELECT tenant_id, meter_id, number, moving, pruned_before IS NOT NULL, summed_before, totals_before FROM usage_streams WHERE (tenant_id, meter_id) IN (VALUES ` +
-			sqldb.Tuples(1, len(keys), "uuid", "uuid") + `) ORDER BY tenant_id, meter_id FOR UPDATE`,
-		Args: keyArgs(keys),
+		Text: `SELECT tenant_id, meter_id, number, moving, pruned_before IS NOT NULL, summed_before, totals_before FROM usage_streams WHERE (tenant_id, meter_id) ` +
+			among + ` ORDER BY tenant_id, meter_id FOR UPDATE`,
+		Args: args,
 		Row: func(scan func(...any) error) error {
 			var k StreamKey
 			var state streamState
@@ -82,20 +82,19 @@ func lockQuery(keys []StreamKey, found map[StreamKey]streamState) sqldb.Query {
 // counters reads the counters of streams whose periods overlap a time, its end included.
 func (s store) counters(ctx context.Context, keys []StreamKey, in Period) (map[StreamKey][]*Counter, error) {
 	found := make(map[StreamKey][]*Counter, len(keys))
-	return found, s.db.Each(ctx, countersQuery(keys, in, found))
+	return found, s.db.Each(ctx, s.countersQuery(keys, in, found))
 }
 
 // countersQuery is counters, into found.
-func countersQuery(keys []StreamKey, in Period, found map[StreamKey][]*Counter) sqldb.Query {
-	keys = sqldb.Padded(keys)
-	// The first two parameters are the times.
+func (s store) countersQuery(keys []StreamKey, in Period, found map[StreamKey][]*Counter) sqldb.Query {
+	among, args := s.amongStreams(3, keys)
 	return sqldb.Query{
 		Doing: "read counters",
 		Text: `SELECT c.tenant_id, c.meter_id, c.period_start, c.period_end, c.units, c.millionths, c.last_recorded_at
 FROM usage_counters c
 WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
-    AND (c.tenant_id, c.meter_id) IN (VALUES ` + sqldb.Tuples(3, len(keys), "uuid", "uuid") + `)`,
-		Args: append([]any{in.Start, in.End}, keyArgs(keys)...),
+    AND (c.tenant_id, c.meter_id) ` + among,
+		Args: append([]any{in.Start, in.End}, args...),
 		Row: func(scan func(...any) error) error {
 			var k StreamKey
 			var c Counter
@@ -108,21 +107,16 @@ WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
 
 // countersAtQuery reads the counters of tenants whose periods contain now into found, which gets
 // every stream of the tenants, with an empty list where no such counter is stored.
-func countersAtQuery(tenantIDs []uuid.UUID, now time.Time, found map[StreamKey][]*Counter) sqldb.Query {
-	tenantIDs = sqldb.Padded(tenantIDs)
-	args := make([]any, 0, 2+len(tenantIDs))
-	args = append(args, now, now)
-	for _, id := range tenantIDs {
-		args = append(args, id)
-	}
+func (s store) countersAtQuery(tenantIDs []uuid.UUID, now time.Time, found map[StreamKey][]*Counter) sqldb.Query {
+	among, args := sqldb.Among(s.db, 3, "uuid", tenantIDs)
 	return sqldb.Query{
 		Doing: "read counters",
 		Text: `SELECT s.tenant_id, s.meter_id, c.period_start, c.period_end, c.units, c.millionths, c.last_recorded_at
 FROM usage_streams s
 LEFT JOIN usage_counters c ON c.tenant_id = s.tenant_id AND c.meter_id = s.meter_id
     AND c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
-WHERE s.tenant_id IN ` + sqldb.List(3, len(tenantIDs), "uuid"),
-		Args: args,
+WHERE s.tenant_id ` + among,
+		Args: append([]any{now, now}, args...),
 		Row: func(scan func(...any) error) error {
 			var k StreamKey
 			var start, end, last *time.Time
@@ -147,18 +141,18 @@ type changedCounter struct {
 }
 
 // putCounters stores new and changed counters. The DISTINCT removes the repetitions
-// that Padded adds: an upsert must not write a row twice.
+// that Values may add: an upsert must not write a row twice.
 func (s store) putCounters(ctx context.Context, counters []changedCounter, now time.Time) error {
 	if len(counters) == 0 {
 		return nil
 	}
-	counters = sqldb.Padded(counters)
-	args := make([]any, 0, 8*len(counters))
+	rows := make([]any, 0, 8*len(counters))
 	for _, c := range counters {
-		args = append(args, c.TenantID, c.MeterID, c.Period.Start, c.Period.End, c.Value.Units, c.Value.Millionths, c.LastRecordedAt, now)
+		rows = append(rows, c.TenantID, c.MeterID, c.Period.Start, c.Period.End, c.Value.Units, c.Value.Millionths, c.LastRecordedAt, now)
 	}
+	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "bigint", "timestamptz", "timestamptz")
 	err := s.exec(ctx, `INSERT INTO usage_counters (tenant_id, meter_id, period_start, period_end, units, millionths, last_recorded_at, updated_at)
-SELECT DISTINCT * FROM (VALUES `+sqldb.Tuples(1, len(counters), "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "bigint", "timestamptz", "timestamptz")+`) AS changed
+SELECT DISTINCT * FROM (`+values+`) AS changed
 WHERE true
 ON CONFLICT (tenant_id, period_end, meter_id, period_start) DO UPDATE
 SET units = excluded.units, millionths = excluded.millionths, last_recorded_at = excluded.last_recorded_at, updated_at = excluded.updated_at`, args)
@@ -173,10 +167,13 @@ func (s store) exec(ctx context.Context, query string, args []any) error {
 	return err
 }
 
-func keyArgs(keys []StreamKey) []any {
-	args := make([]any, 0, 2*len(keys))
+// amongStreams returns the condition that (tenant_id, meter_id) is one of the streams, of which
+// there is at least one, with placeholders from first on.
+func (s store) amongStreams(first int, keys []StreamKey) (condition string, args []any) {
+	rows := make([]any, 0, 2*len(keys))
 	for _, k := range keys {
-		args = append(args, k.TenantID, k.MeterID)
+		rows = append(rows, k.TenantID, k.MeterID)
 	}
-	return args
+	values, args := sqldb.Values(s.db, first, rows, "uuid", "uuid")
+	return "IN (" + values + ")", args
 }

@@ -26,15 +26,15 @@ func (r Records) AddHours(ctx context.Context, hours []Hour) error {
 }
 
 // addHours is AddHours for at least one hour. The DISTINCT removes the repetitions that
-// Padded adds.
+// Values may add.
 func (s store) addHours(ctx context.Context, hours []Hour) error {
-	hours = sqldb.Padded(hours)
-	args := make([]any, 0, 9*len(hours))
+	rows := make([]any, 0, 9*len(hours))
 	for _, h := range hours {
-		args = append(args, h.Stream.TenantID, h.Stream.MeterID, h.Hour, h.Events, h.Units, h.Millionths, int64(h.Highest), int64(h.Last), h.LastAt)
+		rows = append(rows, h.Stream.TenantID, h.Stream.MeterID, h.Hour, h.Events, h.Units, h.Millionths, int64(h.Highest), int64(h.Last), h.LastAt)
 	}
+	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "timestamptz")
 	err := s.exec(ctx, `INSERT INTO usage_hours (tenant_id, meter_id, hour, events, units, millionths, highest, last, last_at)
-SELECT DISTINCT * FROM (VALUES `+sqldb.Tuples(1, len(hours), "uuid", "uuid", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "timestamptz")+`) AS added
+SELECT DISTINCT * FROM (`+values+`) AS added
 WHERE true
 ON CONFLICT (tenant_id, meter_id, hour) DO UPDATE
 SET events = usage_hours.events + excluded.events, units = usage_hours.units + excluded.units,

@@ -8,15 +8,15 @@ import (
 )
 
 // addRefused adds to what was refused in an hour. The streams are all different, and at
-// least one; the DISTINCT removes the repetitions that Padded adds.
+// least one; the DISTINCT removes the repetitions that Values may add.
 func (s store) addRefused(ctx context.Context, hour int64, of []refusedOf) error {
-	of = sqldb.Padded(of)
-	args := make([]any, 0, 4*len(of))
+	rows := make([]any, 0, 4*len(of))
 	for _, r := range of {
-		args = append(args, r.stream.TenantID, hour, r.stream.MeterID, r.events)
+		rows = append(rows, r.stream.TenantID, hour, r.stream.MeterID, r.events)
 	}
+	values, args := sqldb.Values(s.db, 1, rows, "uuid", "bigint", "uuid", "bigint")
 	err := s.exec(ctx, `INSERT INTO quota_refusals (tenant_id, hour, meter_id, refused)
-SELECT DISTINCT * FROM (VALUES `+sqldb.Tuples(1, len(of), "uuid", "bigint", "uuid", "bigint")+`) AS added
+SELECT DISTINCT * FROM (`+values+`) AS added
 WHERE true
 ON CONFLICT (tenant_id, hour, meter_id) DO UPDATE SET refused = quota_refusals.refused + excluded.refused`, args)
 	return sqldb.Wrap(err, "count refused events")

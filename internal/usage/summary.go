@@ -106,7 +106,7 @@ func (s *Service) show(tenantIDs []uuid.UUID, meters *[]Meter, before ...sqldb.Q
 	now := s.clock.Now()
 	counters := map[StreamKey][]*Counter{}
 	queries, read := s.plans.Allowances(tenantIDs)
-	queries = slices.Concat(before, queries, []sqldb.Query{countersAtQuery(tenantIDs, now, counters)})
+	queries = slices.Concat(before, queries, []sqldb.Query{s.store.countersAtQuery(tenantIDs, now, counters)})
 	return queries, func(ctx context.Context) (map[uuid.UUID]shown, error) {
 		allowances, err := read(ctx)
 		if err != nil {

@@ -186,8 +186,7 @@ WHERE id IN (`+strings.Join(places, ", ")+`) ORDER BY id FOR NO KEY UPDATE`, arg
 // recordOutcomes stores what became of deliveries whose leases this instance has still, and
 // gives those back.
 func (s store) recordOutcomes(ctx context.Context, all []outcome) error {
-	all = sqldb.Padded(all)
-	args := make([]any, 0, 6*len(all))
+	rows := make([]any, 0, 6*len(all))
 	for _, o := range all {
 		attempts, err := json.Marshal(o.attempts)
 		if err != nil {
@@ -196,12 +195,13 @@ func (s store) recordOutcomes(ctx context.Context, all []outcome) error {
 		if o.attempts == nil {
 			attempts = []byte("[]")
 		}
-		args = append(args, o.delivery, o.lease, o.status, o.attempt, string(attempts), o.next)
+		rows = append(rows, o.delivery, o.lease, o.status, o.attempt, string(attempts), o.next)
 	}
+	outcomes, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "text", "integer", "text", "timestamptz")
 	_, err := s.db.Conn(ctx).ExecContext(ctx, `
 UPDATE webhook_deliveries
 SET status = o.column3, attempt = o.column4, attempts = o.column5, next_attempt_at = o.column6, lease_id = NULL, leased_until = NULL
-FROM (VALUES `+sqldb.Tuples(1, len(all), "uuid", "uuid", "text", "integer", "text", "timestamptz")+`) AS o
+FROM (`+outcomes+`) AS o
 WHERE webhook_deliveries.id = o.column1 AND webhook_deliveries.lease_id = o.column2`, args...)
 	return sqldb.Wrap(err, "record webhook deliveries")
 }

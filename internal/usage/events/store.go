@@ -86,8 +86,7 @@ func (s Store) KeysOfRecords(ctx context.Context, keys []NumberedKey) (map[Key]b
 		key    any // or its hash
 	}
 	places := make(map[place]Key, len(keys))
-	keys = sqldb.Padded(keys)
-	args := make([]any, 0, 3*len(keys))
+	rows := make([]any, 0, 3*len(keys))
 	table, column, kind := "usage_records", "idempotency_key", "text"
 	if s.KeysApart() {
 		table, column, kind = "usage_record_keys", "hash", "uuid"
@@ -98,9 +97,10 @@ func (s Store) KeysOfRecords(ctx context.Context, keys []NumberedKey) (map[Key]b
 			p.key = hashOf(k.Key.Key)
 		}
 		places[p] = k.Key
-		args = append(args, sqldb.ID(k.TenantID), k.Number, p.key)
+		rows = append(rows, sqldb.ID(k.TenantID), k.Number, p.key)
 	}
-	return found, s.each(ctx, "look up idempotency keys", `SELECT r.stream, r.`+column+` FROM (VALUES `+sqldb.Tuples(1, len(keys), "uuid", "bigint", kind)+`) v
+	values, args := sqldb.Values(s.db, 1, rows, "uuid", "bigint", kind)
+	return found, s.each(ctx, "look up idempotency keys", `SELECT r.stream, r.`+column+` FROM (`+values+`) v
 CROSS JOIN `+table+` r
 WHERE r.`+column+` IS NOT NULL AND r.tenant_id = v.column1 AND r.stream = v.column2 AND r.`+column+` = v.column3`, args,
 		func(scan func(...any) error) (err error) {
@@ -132,12 +132,12 @@ func (s Store) keysOf(ctx context.Context, table string, keys []Key) (map[Key]bo
 	if len(keys) == 0 {
 		return found, nil
 	}
-	keys = sqldb.Padded(keys)
-	args := make([]any, 0, 3*len(keys))
+	rows := make([]any, 0, 3*len(keys))
 	for _, k := range keys {
-		args = append(args, k.TenantID, k.MeterID, k.Key)
+		rows = append(rows, k.TenantID, k.MeterID, k.Key)
 	}
-	return found, s.each(ctx, "look up idempotency keys", `SELECT e.tenant_id, e.meter_id, e.idempotency_key FROM (VALUES `+sqldb.Tuples(1, len(keys), "uuid", "uuid", "text")+`) v
+	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "text")
+	return found, s.each(ctx, "look up idempotency keys", `SELECT e.tenant_id, e.meter_id, e.idempotency_key FROM (`+values+`) v
 CROSS JOIN `+table+` e
 WHERE e.idempotency_key IS NOT NULL AND e.tenant_id = v.column1 AND e.meter_id = v.column2 AND e.idempotency_key = v.column3`, args,
 		func(scan func(...any) error) error {
@@ -165,16 +165,23 @@ func (s Store) Insert(ctx context.Context, events []Event) (map[uuid.UUID]bool, 
 	if err := s.insertRecords(ctx, numbered, stored); err != nil {
 		return nil, err
 	}
-	types := []string{"uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz"}
-	err := s.insertInto(ctx, func(n int) string {
-		return `INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at) VALUES ` + sqldb.Tuples(1, n, types...)
-	}, nil, others, stored, func(args []any, e Event) []any {
-		return append(args, e.Stream.TenantID, e.ID, e.Stream.MeterID, int64(e.Quantity), e.IdempotencyKey, e.RecordedAt, e.Metadata, e.StoredAt)
-	})
-	return stored, err
+	return stored, s.insertUnmoved(ctx, others, stored)
 }
 
-// insertRecords stores events of streams that have numbers, with their keys.
+// insertUnmoved stores events of streams that have no numbers yet, and adds the ids of those that
+// it stored.
+func (s Store) insertUnmoved(ctx context.Context, events []Event, stored map[uuid.UUID]bool) error {
+	rows := make([]any, 0, 8*len(events))
+	for _, e := range events {
+		rows = append(rows, e.Stream.TenantID, e.ID, e.Stream.MeterID, int64(e.Quantity), e.IdempotencyKey, e.RecordedAt, e.Metadata, e.StoredAt)
+	}
+	return s.insert(ctx, func(values string) string {
+		return `INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at) ` + values
+	}, nil, rows, []string{"uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz"}, stored)
+}
+
+// insertRecords stores events of streams that have numbers, with their keys, and adds the ids of
+// those that it stored.
 //
 // Invariant: a key and its event are stored in one statement, or neither is: an event with a key
 // goes in where its key did. Nobody else adds keys of these streams meanwhile, since their
@@ -182,28 +189,32 @@ func (s Store) Insert(ctx context.Context, events []Event) (map[uuid.UUID]bool, 
 func (s Store) insertRecords(ctx context.Context, events []Event, stored map[uuid.UUID]bool) error {
 	const into = `INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key, metadata) `
 	types := []string{"uuid", "bigint", "timestamptz", "bigint", "bigint", "uuid", "text", "jsonb"}
-	row := func(args []any, e Event) []any {
+	keysApart := s.KeysApart() && slices.ContainsFunc(events, func(e Event) bool { return e.IdempotencyKey != nil })
+	if keysApart {
+		types, events = append(types, "uuid"), firstOfKeys(events)
+	}
+	rows := make([]any, 0, len(types)*len(events))
+	for _, e := range events {
 		at := e.RecordedAt.Truncate(time.Microsecond)
 		delay := e.StoredAt.Truncate(time.Microsecond).Sub(at).Microseconds()
-		return append(args, sqldb.ID(e.Stream.TenantID), *e.Number, at, int64(e.Quantity), delay, sqldb.ID(e.ID), e.IdempotencyKey, e.Metadata)
+		rows = append(rows, sqldb.ID(e.Stream.TenantID), *e.Number, at, int64(e.Quantity), delay, sqldb.ID(e.ID), e.IdempotencyKey, e.Metadata)
+		switch {
+		case keysApart && e.IdempotencyKey == nil:
+			rows = append(rows, nil)
+		case keysApart:
+			rows = append(rows, hashOf(*e.IdempotencyKey))
+		}
 	}
-	if !s.KeysApart() || !slices.ContainsFunc(events, func(e Event) bool { return e.IdempotencyKey != nil }) {
-		return s.insertInto(ctx, func(n int) string { return into + `VALUES ` + sqldb.Tuples(1, n, types...) }, nil, events, stored, row)
+	if !keysApart {
+		return s.insert(ctx, func(values string) string { return into + values }, nil, rows, types, stored)
 	}
-	events = firstOfKeys(events)
-	return s.insertInto(ctx, func(n int) string { // both in one round trip
-		return `WITH v AS MATERIALIZED (VALUES ` + sqldb.Tuples(2, n, append(types, "uuid")...) + `), k AS (
+	return s.insert(ctx, func(values string) string { // both in one round trip
+		return `WITH v AS MATERIALIZED (` + values + `), k AS (
     INSERT INTO usage_record_keys (tenant_id, stream, stored_on, hash)
     SELECT v.column1, v.column2, $1::integer, v.column9 FROM v WHERE v.column9 IS NOT NULL ON CONFLICT DO NOTHING RETURNING stream, hash
 ) ` + into + `SELECT v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8 FROM v
 WHERE v.column9 IS NULL OR (v.column2, v.column9) IN (SELECT k.stream, k.hash FROM k)`
-	}, []any{dayOfLast(events)}, events, stored, func(args []any, e Event) []any {
-		args = row(args, e)
-		if e.IdempotencyKey == nil {
-			return append(args, nil)
-		}
-		return append(args, hashOf(*e.IdempotencyKey))
-	})
+	}, []any{dayOfLast(events)}, rows, types, stored)
 }
 
 // firstOfKeys returns events without those whose key an earlier one has.
@@ -243,13 +254,14 @@ func (s Store) InsertOldKeys(ctx context.Context, k StreamKey, number int64, key
 	if len(keys) == 0 {
 		return nil
 	}
-	args := append(make([]any, 0, 2+len(keys)), sqldb.ID(k.TenantID), number)
-	keys = sqldb.Padded(keys)
-	for _, key := range keys {
-		args = append(args, hashOf(key))
+	hashes := make([]any, len(keys))
+	for i, key := range keys {
+		hashes[i] = hashOf(key)
 	}
+	values, args := sqldb.Values(s.db, 3, hashes, "uuid")
 	_, err := s.db.Conn(ctx).ExecContext(ctx, `INSERT INTO usage_record_keys (tenant_id, stream, stored_on, hash)
-SELECT $1::uuid, $2::bigint, 0, v.column1 FROM (VALUES `+sqldb.Tuples(3, len(keys), "uuid")+`) v WHERE true ON CONFLICT DO NOTHING`, args...)
+SELECT $1::uuid, $2::bigint, 0, v.column1 FROM (`+values+`) v WHERE true ON CONFLICT DO NOTHING`,
+		append([]any{sqldb.ID(k.TenantID), number}, args...)...)
 	return sqldb.Wrap(err, "insert keys of deleted events")
 }
 
@@ -263,20 +275,14 @@ func hashOf(key string) sqldb.ID {
 // DayOf numbers the day of UTC that a time is in, counted from 1970.
 func DayOf(at time.Time) int32 { return int32(at.Unix() / (24 * 60 * 60)) }
 
-// insertInto stores events by a statement for a number of rows, whose first parameters are args,
-// and adds the ids of those that it stored.
-func (s Store) insertInto(
-	ctx context.Context, statement func(rows int) string, args []any, events []Event, stored map[uuid.UUID]bool, row func(args []any, e Event) []any,
-) error {
-	if len(events) == 0 {
+// insert runs a statement about rows, whose first parameters are args, and adds the ids of what it
+// stored. A row that is there twice is in conflict with itself.
+func (s Store) insert(ctx context.Context, statement func(values string) string, args, rows []any, types []string, stored map[uuid.UUID]bool) error {
+	if len(rows) == 0 {
 		return nil
 	}
-	events = sqldb.Padded(events) // a repeated row is in conflict with itself
-	args = slices.Grow(args, 9*len(events))
-	for _, e := range events {
-		args = row(args, e)
-	}
-	return s.each(ctx, "insert events", statement(len(events))+` ON CONFLICT DO NOTHING RETURNING id`, args,
+	values, more := sqldb.Values(s.db, len(args)+1, rows, types...)
+	return s.each(ctx, "insert events", statement(values)+` ON CONFLICT DO NOTHING RETURNING id`, append(args, more...),
 		func(scan func(...any) error) error {
 			var id uuid.UUID
 			err := scan(&id)

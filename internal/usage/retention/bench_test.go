@@ -76,13 +76,13 @@ func fill(b *testing.B, db *sqldb.DB, now time.Time, streams, ofStream int) {
 			number := events.NewNumber()
 			exec(ctx, `INSERT INTO usage_streams (tenant_id, meter_id, number, summed_before) VALUES ($1, $2, $3, $4)`, tenant, meter, number, now.Truncate(time.Hour))
 			for i := 0; i < ofStream; {
-				var args []any
-				for ; i < ofStream && len(args) < 500*7; i++ {
+				var rows []any
+				for ; i < ofStream && len(rows) < 500*7; i++ {
 					at := now.AddDate(0, 0, -60).Add(time.Duration(i) * time.Second)
-					args = append(args, sqldb.ID(tenant), number, at, 1_000_000, 0, sqldb.ID(sqldb.NewID()), fmt.Sprintf("request-%d", i))
+					rows = append(rows, sqldb.ID(tenant), number, at, 1_000_000, 0, sqldb.ID(sqldb.NewID()), fmt.Sprintf("request-%d", i))
 				}
-				exec(ctx, `INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key) VALUES `+
-					sqldb.Tuples(1, len(args)/7, "uuid", "bigint", "timestamptz", "bigint", "bigint", "uuid", "text"), args...)
+				values, args := sqldb.Values(db, 1, rows, "uuid", "bigint", "timestamptz", "bigint", "bigint", "uuid", "text")
+				exec(ctx, `INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key) `+values+` ON CONFLICT DO NOTHING`, args...)
 			}
 		}
 		return nil

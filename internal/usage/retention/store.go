@@ -6,7 +6,6 @@ import (
 	"maps"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -76,13 +75,13 @@ func (s store) insertKeys(ctx context.Context, keys []spentKey) error {
 	if len(keys) == 0 {
 		return nil
 	}
-	keys = sqldb.Padded(keys)
-	args := make([]any, 0, 4*len(keys))
+	rows := make([]any, 0, 4*len(keys))
 	for _, k := range keys {
-		args = append(args, k.stream.TenantID, k.stream.MeterID, k.key, k.expires)
+		rows = append(rows, k.stream.TenantID, k.stream.MeterID, k.key, k.expires)
 	}
-	_, err := s.db.Conn(ctx).ExecContext(ctx, `INSERT INTO usage_keys (tenant_id, meter_id, idempotency_key, expires_at) VALUES `+
-		sqldb.Tuples(1, len(keys), "uuid", "uuid", "text", "timestamptz")+` ON CONFLICT DO NOTHING`, args...)
+	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "text", "timestamptz")
+	_, err := s.db.Conn(ctx).ExecContext(ctx, `INSERT INTO usage_keys (tenant_id, meter_id, idempotency_key, expires_at) `+
+		values+` ON CONFLICT DO NOTHING`, args...)
 	return sqldb.Wrap(err, "keep keys of deleted events")
 }
 
@@ -138,14 +137,13 @@ func (s store) deleteFrom(
 	byTime := func(a, b event) int { return a.recordedAt.Compare(b.recordedAt) }
 	args = append(args, slices.MinFunc(events, byTime).recordedAt, slices.MaxFunc(events, byTime).recordedAt)
 	since, until := strconv.Itoa(len(args)-1), strconv.Itoa(len(args))
-	var list strings.Builder // VALUES in its place would be joined row by row on PostgreSQL
-	for i, e := range sqldb.Padded(events) {
-		args = append(args, id(e))
-		list.WriteString(map[bool]string{true: "(", false: ", "}[i == 0] + "$" + strconv.Itoa(len(args)) + "::uuid")
+	ids := make([]any, len(events))
+	for i, e := range events {
+		ids[i] = id(e)
 	}
-	list.WriteString(")")
+	among, more := sqldb.Among(s.db, len(args)+1, "uuid", ids)
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, `DELETE FROM `+tableWhere+
-		` AND recorded_at >= $`+since+` AND recorded_at <= $`+until+` AND id IN `+list.String()+` RETURNING recorded_at, id, quantity`, args...)
+		` AND recorded_at >= $`+since+` AND recorded_at <= $`+until+` AND id `+among+` RETURNING recorded_at, id, quantity`, append(args, more...)...)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "delete events")
 	}
