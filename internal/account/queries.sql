@@ -20,6 +20,13 @@ UPDATE users SET email_verified_at = $2 WHERE id = $1 AND email_verified_at IS N
 INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
 
+-- The pair of a login, or of its refresh.
+-- name: InsertPair :exec
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent)
+VALUES
+    (sqlc.arg(access_id), $1, 'access', sqlc.arg(access_hash), $2, $3, sqlc.arg(access_expires_at), 0, $4, $5, $6, $7),
+    (sqlc.arg(refresh_id), $1, 'refresh', sqlc.arg(refresh_hash), $2, $3, sqlc.arg(refresh_expires_at), 0, $4, $5, $6, $7);
+
 -- name: MarkCredentialUsed :exec
 UPDATE credentials SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2);
 
@@ -79,9 +86,6 @@ SELECT user_id FROM credentials WHERE token_hash = $1 AND kind = $2;
 
 -- name: RevokeCredential :exec
 UPDATE credentials SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL;
-
--- name: RevokeFamily :exec
-UPDATE credentials SET revoked_at = $2 WHERE family = $1 AND revoked_at IS NULL;
 
 -- name: RevokeRefreshTokensOfUser :exec
 UPDATE credentials SET revoked_at = $2 WHERE user_id = $1 AND kind = 'refresh' AND revoked_at IS NULL;

@@ -31,7 +31,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 		switch {
 		case t.revoked:
 			refused = errRefreshToken
-			if err := s.store.revokeFamily(ctx, t.of.family, now); err != nil {
+			if _, err := s.store.revokeLogin(ctx, t.of.userID, t.of.family, now); err != nil {
 				return err
 			}
 			return s.endCodes(ctx, t.of.userID)
@@ -65,7 +65,7 @@ func (s *Service) Logout(ctx context.Context, caller *authz.Caller) error {
 		}
 		now := s.deps.Clock.Now()
 		// A refresh may have given the login a newer access token than the caller's.
-		if err := s.store.revokeFamily(ctx, caller.Family, now); err != nil {
+		if _, err := s.store.revokeLogin(ctx, owner, caller.Family, now); err != nil {
 			return err
 		}
 		if err := s.store.revokeRefreshTokens(ctx, owner, now); err != nil {

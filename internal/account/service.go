@@ -272,7 +272,7 @@ func (s *Service) issue(ctx context.Context, userID int64, grant Grant, now time
 		return tokens, err
 	}
 	for _, family := range old {
-		if err := s.store.revokeFamily(ctx, family, now); err != nil {
+		if _, err := s.store.revokeLogin(ctx, userID, family, now); err != nil {
 			return Tokens{}, err
 		}
 	}
@@ -295,7 +295,7 @@ func (s *Service) insertLogin(ctx context.Context, userID int64, grant Grant, no
 		idle, of.end = l.Remembered, now.Add(l.RememberedEnd)
 	}
 	tokens := Tokens{Session: newAccessToken()}
-	return tokens, s.store.insertCredential(ctx, of, kindSession, tokens.Session, now, idle)
+	return tokens, s.store.insertSession(ctx, of, tokens.Session, now, idle)
 }
 
 // AheadOfMemberships has what Memberships is going to be asked for the user of a token looked

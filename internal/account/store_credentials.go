@@ -26,30 +26,33 @@ type login struct {
 	end    time.Time // of the family
 }
 
-// insertTokens stores the hashes of a new pair.
-func (s store) insertTokens(ctx context.Context, of login, t Tokens, now time.Time, l Lifetimes) error {
-	if err := s.insertCredential(ctx, of, kindAccess, t.Access, now, l.Access); err != nil {
-		return err
+// expires is when what is issued now expires: after life, or with the family if that ends earlier.
+func (l login) expires(now time.Time, life time.Duration) time.Time {
+	if at := now.Add(life); at.Before(l.end) {
+		return at
 	}
-	return s.insertCredential(ctx, of, kindRefresh, t.Refresh, now, l.Refresh)
+	return l.end
 }
 
-// insertCredential stores the hash of a token. It expires after life, or with its
-// family if that ends earlier. A session expires when it was not used for life.
-func (s store) insertCredential(ctx context.Context, of login, kind, token string, now time.Time, life time.Duration) error {
-	row := accountsql.InsertCredentialParams{
-		ID: sqldb.NewID(), UserID: of.userID, Kind: kind, TokenHash: hashToken(token),
-		Family: of.family, FamilyExpiresAt: of.end, ExpiresAt: now.Add(life), LoginAt: of.began, CreatedAt: now,
-	}
-	if row.ExpiresAt.After(of.end) {
-		row.ExpiresAt = of.end
-	}
+// insertTokens stores the hashes of a new pair.
+func (s store) insertTokens(ctx context.Context, of login, t Tokens, now time.Time, l Lifetimes) error {
 	source := authz.SourceOf(ctx)
-	row.Ip, row.UserAgent = source.IP, source.UserAgent
-	if kind == kindSession {
-		row.IdleSeconds = int64(life / time.Second)
-	}
-	return sqldb.Wrap(s.q(ctx).InsertCredential(sqldb.Later(ctx), row), "insert credential")
+	return sqldb.Wrap(s.q(ctx).InsertPair(sqldb.Later(ctx), accountsql.InsertPairParams{
+		UserID: of.userID, Family: of.family, FamilyExpiresAt: of.end, LoginAt: of.began, CreatedAt: now,
+		Ip: source.IP, UserAgent: source.UserAgent,
+		AccessID: sqldb.NewID(), AccessHash: hashToken(t.Access), AccessExpiresAt: of.expires(now, l.Access),
+		RefreshID: sqldb.NewID(), RefreshHash: hashToken(t.Refresh), RefreshExpiresAt: of.expires(now, l.Refresh),
+	}), "insert tokens")
+}
+
+// insertSession stores the hash of a session, which expires when it was not used for life.
+func (s store) insertSession(ctx context.Context, of login, secret string, now time.Time, life time.Duration) error {
+	source := authz.SourceOf(ctx)
+	return sqldb.Wrap(s.q(ctx).InsertCredential(sqldb.Later(ctx), accountsql.InsertCredentialParams{
+		ID: sqldb.NewID(), UserID: of.userID, Kind: kindSession, TokenHash: hashToken(secret),
+		Family: of.family, FamilyExpiresAt: of.end, ExpiresAt: of.expires(now, life), IdleSeconds: int64(life / time.Second),
+		LoginAt: of.began, CreatedAt: now, Ip: source.IP, UserAgent: source.UserAgent,
+	}), "insert session")
 }
 
 // credentials lists everything that authenticates a user at now, the newest first.
@@ -144,12 +147,6 @@ func (s store) revokeSession(ctx context.Context, token string, now time.Time) e
 func (s store) revoke(ctx context.Context, id uuid.UUID, now time.Time) error {
 	err := s.q(ctx).RevokeCredential(sqldb.Later(ctx), accountsql.RevokeCredentialParams{ID: id, RevokedAt: &now})
 	return sqldb.Wrap(err, "revoke credential")
-}
-
-// revokeFamily revokes every credential that descends from one login.
-func (s store) revokeFamily(ctx context.Context, family uuid.UUID, now time.Time) error {
-	err := s.q(ctx).RevokeFamily(ctx, accountsql.RevokeFamilyParams{Family: family, RevokedAt: &now})
-	return sqldb.Wrap(err, "revoke credentials of login")
 }
 
 func (s store) revokeRefreshTokens(ctx context.Context, userID int64, now time.Time) error {

@@ -196,6 +196,49 @@ func (q *Queries) InsertCredential(ctx context.Context, arg InsertCredentialPara
 	return err
 }
 
+const insertPair = `-- name: InsertPair :exec
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent)
+VALUES
+    ($8, $1, 'access', $9, $2, $3, $10, 0, $4, $5, $6, $7),
+    ($11, $1, 'refresh', $12, $2, $3, $13, 0, $4, $5, $6, $7)
+`
+
+type InsertPairParams struct {
+	UserID           int64
+	Family           uuid.UUID
+	FamilyExpiresAt  time.Time
+	LoginAt          time.Time
+	CreatedAt        time.Time
+	Ip               string
+	UserAgent        string
+	AccessID         uuid.UUID
+	AccessHash       string
+	AccessExpiresAt  time.Time
+	RefreshID        uuid.UUID
+	RefreshHash      string
+	RefreshExpiresAt time.Time
+}
+
+// The pair of a login, or of its refresh.
+func (q *Queries) InsertPair(ctx context.Context, arg InsertPairParams) error {
+	_, err := q.db.ExecContext(ctx, insertPair,
+		arg.UserID,
+		arg.Family,
+		arg.FamilyExpiresAt,
+		arg.LoginAt,
+		arg.CreatedAt,
+		arg.Ip,
+		arg.UserAgent,
+		arg.AccessID,
+		arg.AccessHash,
+		arg.AccessExpiresAt,
+		arg.RefreshID,
+		arg.RefreshHash,
+		arg.RefreshExpiresAt,
+	)
+	return err
+}
+
 const insertUser = `-- name: InsertUser :one
 INSERT INTO users (name, email, password_hash, is_platform_admin, platform_permissions, email_verified_at, locale, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
@@ -544,20 +587,6 @@ type RevokeCredentialsOfUserParams struct {
 
 func (q *Queries) RevokeCredentialsOfUser(ctx context.Context, arg RevokeCredentialsOfUserParams) error {
 	_, err := q.db.ExecContext(ctx, revokeCredentialsOfUser, arg.UserID, arg.RevokedAt)
-	return err
-}
-
-const revokeFamily = `-- name: RevokeFamily :exec
-UPDATE credentials SET revoked_at = $2 WHERE family = $1 AND revoked_at IS NULL
-`
-
-type RevokeFamilyParams struct {
-	Family    uuid.UUID
-	RevokedAt *time.Time
-}
-
-func (q *Queries) RevokeFamily(ctx context.Context, arg RevokeFamilyParams) error {
-	_, err := q.db.ExecContext(ctx, revokeFamily, arg.Family, arg.RevokedAt)
 	return err
 }
 
