@@ -43,8 +43,10 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 			return err
 		}
 		// The new tokens do not impersonate anybody (rules: impersonation#sessions).
-		if err := s.deps.Impersonations.EndFamily(ctx, t.of.userID, t.of.family); err != nil {
-			return err
+		if t.impersonating {
+			if err := s.deps.Impersonations.EndFamily(ctx, t.of.userID, t.of.family); err != nil {
+				return err
+			}
 		}
 		tokens = Tokens{Access: newAccessToken(), Refresh: newRefreshToken()}
 		return s.store.insertTokens(ctx, t.of, tokens, now, s.deps.Lifetimes)

@@ -102,11 +102,14 @@ type refreshToken struct {
 	of      login
 	expires time.Time
 	revoked bool
+	// impersonating reports whether the login has a credential that impersonates somebody.
+	impersonating bool
 }
 
 // lockRefreshToken returns a refresh token and its user, both locked, the user first;
 // errRefreshToken where there is no such token, or its user has deleted the account. Whose
-// token it is never changes.
+// token it is never changes. The second query begins when the user is locked, and nobody begins
+// to impersonate without that lock, so that impersonating is true until the transaction ends.
 func (s store) lockRefreshToken(ctx context.Context, token string) (user User, t refreshToken, err error) {
 	hash := []any{hashToken(token)}
 	users, tokens := 0, 0
@@ -123,14 +126,15 @@ FOR UPDATE`,
 		},
 	}, sqldb.Query{
 		Doing: "lock refresh token",
-		Text: `SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.login_at, c.revoked_at IS NOT NULL
+		Text: `SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.login_at, c.revoked_at IS NOT NULL,
+    EXISTS (SELECT 1 FROM credentials i WHERE i.user_id = c.user_id AND i.family = c.family AND i.impersonated_user_id IS NOT NULL)
 FROM credentials c
 WHERE c.token_hash = $1::text AND c.kind = 'refresh'
 FOR UPDATE`,
 		Args: hash,
 		Row: func(scan func(...any) error) error {
 			tokens++
-			return scan(&t.id, &t.of.userID, &t.of.family, &t.of.end, &t.expires, &t.of.began, &t.revoked)
+			return scan(&t.id, &t.of.userID, &t.of.family, &t.of.end, &t.expires, &t.of.began, &t.revoked, &t.impersonating)
 		},
 	})
 	if err == nil && (users == 0 || tokens == 0) {

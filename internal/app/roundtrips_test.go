@@ -114,7 +114,7 @@ func TestRoundTrips(t *testing.T) {
 			n++
 			s.Call("PATCH", "/api/v1/tenant", o.Token, apptest.Object{"settings": apptest.Object{"n": n}}).Want(200)
 		}},
-		{"refresh", 4, func() {
+		{"refresh", 3, func() {
 			refresh = s.Call("POST", "/api/v1/auth/refresh", "", apptest.Object{"refresh_token": refresh}).Want(200).Str("refreshToken")
 		}},
 		{"login", 5, func() {
