@@ -56,8 +56,12 @@ const mostIDs = 1000
 // looked for. It calls row for each.
 func (s store) ofIDs(ctx context.Context, query string, tenantID uuid.UUID, ids []string, row func(scan func(...any) error) error) error {
 	for some := range slices.Chunk(ids, mostIDs) {
-		among, args := sqldb.Among(s.db, 2, "text", some)
-		if err := s.each(ctx, query+" "+among, append([]any{tenantID}, args...), row); err != nil {
+		wanted := make([]any, len(some))
+		for i, id := range some {
+			wanted[i] = id
+		}
+		values, args := sqldb.Values(s.db, 2, wanted, "text")
+		if err := s.each(ctx, query+` IN (`+values+`)`, append([]any{tenantID}, args...), row); err != nil {
 			return err
 		}
 	}

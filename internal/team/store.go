@@ -51,12 +51,16 @@ func (s store) memberOrder(ctx context.Context, tenantID uuid.UUID) ([]int64, er
 // membersAmong returns those of some users, of whom there is at least one, that are members
 // of a tenant, in no order.
 func (s store) membersAmong(ctx context.Context, tenantID uuid.UUID, users []int64) ([]Member, error) {
-	among, args := sqldb.Among(s.db, 2, "bigint", users)
+	ids := make([]any, len(users))
+	for i, id := range users {
+		ids[i] = id
+	}
+	values, args := sqldb.Values(s.db, 2, ids, "bigint") // hundreds: a list would be compared with each member
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT u.id, u.name, u.email, u.avatar_hash, r.id, r.name, m.joined_at
 FROM memberships m
 JOIN users u ON u.id = m.user_id
 JOIN roles r ON r.id = m.role_id
-WHERE m.tenant_id = $1 AND m.user_id `+among, append([]any{tenantID}, args...)...)
+WHERE m.tenant_id = $1 AND m.user_id IN (`+values+`)`, append([]any{tenantID}, args...)...)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "list some members")
 	}
