@@ -105,7 +105,7 @@ func fill(ctx context.Context, url string, v volume, progress func(string)) (err
 		{"API keys", f.apiKeys},
 		{"notifications of the provider", f.notifications},
 		{"imports", f.imports},
-		{"statistics", func(ctx context.Context) error { return f.exec(ctx, `ANALYZE`) }},
+		{"statistics", f.settle},
 	} {
 		progress(step.name)
 		if err := step.run(ctx); err != nil {
@@ -113,6 +113,15 @@ func fill(ctx context.Context, url string, v volume, progress func(string)) (err
 		}
 	}
 	return nil
+}
+
+// settle does what a database does by itself in the time after so much was written: it gathers
+// statistics, and PostgreSQL notes which pages its index scans need not look into.
+func (f *filler) settle(ctx context.Context) error {
+	if f.db.Dialect() == sqldb.Postgres {
+		return f.exec(ctx, `VACUUM (ANALYZE)`)
+	}
+	return f.exec(ctx, `ANALYZE`)
 }
 
 func (f *filler) exec(ctx context.Context, query string, args ...any) error {

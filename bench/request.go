@@ -77,9 +77,19 @@ func unused(r request, series int) request {
 
 // do makes one request and returns the status and the body of the answer.
 func (r request) do(ctx context.Context, address netip.AddrPort) (status int, body []byte, err error) {
-	req, err := http.NewRequestWithContext(ctx, r.method, "http://"+address.String()+r.path, strings.NewReader(r.body))
+	resp, err := r.send(ctx, address)
 	if err != nil {
 		return 0, nil, err
+	}
+	body, err = io.ReadAll(resp.Body)
+	return resp.StatusCode, body, errors.Join(err, resp.Body.Close())
+}
+
+// send makes one request and returns the answer once it begins. Whoever calls closes its body.
+func (r request) send(ctx context.Context, address netip.AddrPort) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, r.method, "http://"+address.String()+r.path, strings.NewReader(r.body))
+	if err != nil {
+		return nil, err
 	}
 	if r.token != "" {
 		req.Header.Set("Authorization", "Bearer "+r.token)
@@ -87,10 +97,5 @@ func (r request) do(ctx context.Context, address netip.AddrPort) (status int, bo
 	if r.body != "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return 0, nil, err
-	}
-	body, err = io.ReadAll(resp.Body)
-	return resp.StatusCode, body, errors.Join(err, resp.Body.Close())
+	return http.DefaultClient.Do(req)
 }

@@ -16,10 +16,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
-// countTrips stands between the service and PostgreSQL and returns a URL of the database
-// through it. Each time the server says that it is ready for the next, which ends a round
-// trip, trips grows.
-func countTrips(t *testing.T, address string, trips *atomic.Int64) string {
+// readMessages stands between the service and PostgreSQL and returns a URL of the database
+// through it. It calls ofService and ofServer with each of their messages, from any goroutine.
+func readMessages(t *testing.T, address string, ofService, ofServer func(kind byte, body []byte)) string {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
@@ -48,8 +47,8 @@ func countTrips(t *testing.T, address string, trips *atomic.Int64) string {
 				_ = client.Close()
 				continue
 			}
-			go func() { _, _ = io.Copy(upstream, client); _ = upstream.Close() }()
-			go func() { passOn(client, upstream, trips); _ = client.Close() }()
+			go func() { passOn(upstream, client, true, ofService); _ = upstream.Close() }()
+			go func() { passOn(client, upstream, false, ofServer); _ = client.Close() }()
 		}
 	}()
 	query.Set("host", folder)
@@ -58,20 +57,26 @@ func countTrips(t *testing.T, address string, trips *atomic.Int64) string {
 	return u.String()
 }
 
-// passOn copies the server's messages, each a letter, its length and the rest.
-func passOn(client io.Writer, server io.Reader, trips *atomic.Int64) {
-	head := make([]byte, 5)
-	for {
-		if _, err := io.ReadFull(server, head); err != nil {
+// passOn copies messages, each a letter, its length and the rest. The first one of a client has
+// no letter.
+func passOn(to io.Writer, from io.Reader, client bool, read func(kind byte, body []byte)) {
+	for first := client; ; first = false {
+		head := make([]byte, 5)
+		if first {
+			head = head[:4]
+		}
+		if _, err := io.ReadFull(from, head); err != nil {
 			return
 		}
-		if head[0] == 'Z' {
-			trips.Add(1)
-		}
-		if _, err := client.Write(head); err != nil {
+		length := binary.BigEndian.Uint32(head[len(head)-4:])
+		message := append(head, make([]byte, length-4)...)
+		if _, err := io.ReadFull(from, message[len(head):]); err != nil {
 			return
 		}
-		if _, err := io.CopyN(client, server, int64(binary.BigEndian.Uint32(head[1:]))-4); err != nil {
+		if !first {
+			read(message[0], message[len(head):])
+		}
+		if _, err := to.Write(message); err != nil {
 			return
 		}
 	}
@@ -84,7 +89,11 @@ func TestRoundTrips(t *testing.T) {
 	t.Parallel()
 	var trips atomic.Int64
 	config := apptest.NewSettings(t, sqldb.Postgres)
-	config.DatabaseURL = settings.Secret(countTrips(t, config.DatabaseURL.Reveal(), &trips))
+	config.DatabaseURL = settings.Secret(readMessages(t, config.DatabaseURL.Reveal(), func(byte, []byte) {}, func(kind byte, _ []byte) {
+		if kind == 'Z' { // the server is ready for the next, which ends a round trip
+			trips.Add(1)
+		}
+	}))
 	s := apptest.StartWith(t, config)
 	o := s.Register("owner@example.com", true)
 	s.BuyPlan(o, "starter")

@@ -68,12 +68,15 @@ func (l *Log) Record(ctx context.Context, e Entry) error {
 	return l.store.insert(ctx, r)
 }
 
-// CountDays is a periodic job: it counts the entries of days that are over.
+// CountDays is a periodic job: it counts the entries of days that are over, all and those of
+// each tenant.
 func (l *Log) CountDays(ctx context.Context) error {
-	for more := true; more; {
-		var err error
-		if more, err = l.store.countDays(ctx, l.deps.Clock.Now()); err != nil {
-			return err
+	for _, count := range []func(context.Context, time.Time) (bool, error){l.store.countDays, l.store.countTenants} {
+		for more := true; more; {
+			var err error
+			if more, err = count(ctx, l.deps.Clock.Now()); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -10,7 +10,7 @@ DELETE FROM audit_logs WHERE id IN (
     WHERE a.created_at >= sqlc.arg(earliest) AND a.created_at < sqlc.arg(before)
     ORDER BY a.created_at, a.id
     LIMIT sqlc.arg(most)
-) RETURNING created_at, action;
+) RETURNING created_at, action, tenant_id;
 
 -- Who counts days and who deletes entries wait for each other.
 -- name: LockDays :one
@@ -45,3 +45,24 @@ SELECT count(*) FROM audit_logs WHERE created_at >= $1;
 
 -- name: CountEntriesOfActionSince :one
 SELECT count(*) FROM audit_logs WHERE action = $1 AND created_at >= sqlc.arg(since);
+
+-- name: TenantsCountedBefore :one
+SELECT counted_before FROM audit_tenants WHERE tenant_id = $1;
+
+-- name: MarkTenants :exec
+INSERT INTO audit_tenants (tenant_id, entries, counted_before) VALUES ($1, 0, $2)
+ON CONFLICT (tenant_id) DO UPDATE SET counted_before = excluded.counted_before;
+
+-- name: CountTenants :exec
+INSERT INTO audit_tenants (tenant_id, entries, counted_before)
+SELECT a.tenant_id, count(*), sqlc.arg(before)::timestamptz FROM audit_logs a
+WHERE a.created_at >= sqlc.arg(earliest) AND a.created_at < sqlc.arg(before) AND a.tenant_id IS NOT NULL
+GROUP BY a.tenant_id
+ON CONFLICT (tenant_id) DO UPDATE SET entries = audit_tenants.entries + excluded.entries, counted_before = excluded.counted_before;
+
+-- One statement, so that both parts are of one moment.
+-- name: CountEntriesOfTenant :one
+SELECT (COALESCE((SELECT c.entries FROM audit_tenants c WHERE c.tenant_id = $1), 0) + (
+    SELECT count(*) FROM audit_logs a
+    WHERE a.tenant_id = $1 AND a.created_at >= COALESCE((SELECT s.counted_before FROM audit_tenants s WHERE s.tenant_id = $1), sqlc.arg(beginning)::timestamptz)
+))::bigint AS entries;

@@ -64,14 +64,22 @@ func OwnList() page.Spec {
 
 // pageOf is page for the entries of one tenant.
 func (s store) pageOf(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]AuditEntry, int64, error) {
-	return s.fetch(ctx, q, page.Select{Where: "tenant_id = $1", Args: []any{tenantID}})
+	sel := page.Select{Where: "tenant_id = $1", Args: []any{tenantID}}
+	if !q.Filtered() {
+		sel.Count = func(ctx context.Context) (int64, error) { return s.countOf(ctx, tenantID) }
+	}
+	return s.fetch(ctx, q, sel)
 }
 
 // page returns a page of the trail and how many entries there are on all pages.
 func (s store) page(ctx context.Context, q page.Query) ([]AuditEntry, int64, error) {
 	var sel page.Select
-	if q.OnlyFiltered("action") {
+	tenantID, tenantErr := uuid.Parse(q.Param("filter[tenant]"))
+	switch {
+	case q.OnlyFiltered("action"):
 		sel.Count = func(ctx context.Context) (int64, error) { return s.count(ctx, q.Param("filter[action]")) }
+	case q.OnlyFiltered("tenant") && tenantErr == nil:
+		sel.Count = func(ctx context.Context) (int64, error) { return s.countOf(ctx, tenantID) }
 	}
 	return s.fetch(ctx, q, sel)
 }

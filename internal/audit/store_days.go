@@ -18,6 +18,7 @@ import (
 // deletion that is not committed, and the deletion not the count.
 
 const (
+	day       = 24 * time.Hour
 	dayFormat = "2006-01-02"
 	// settled is how long a day has been over when it is counted.
 	settled = time.Hour
@@ -64,33 +65,44 @@ func after(day string) (time.Time, error) {
 // countDays counts some of the days that are over at now, the oldest first, and reports
 // whether there are more.
 func (s store) countDays(ctx context.Context, now time.Time) (more bool, err error) {
+	more, err = s.eachDay(ctx, now, s.firstUncounted, func(ctx context.Context, first, next time.Time) error {
+		name := first.Format(dayFormat)
+		if err := s.q(ctx).MarkDay(ctx, name); err != nil {
+			return err
+		}
+		return s.q(ctx).CountDay(ctx, auditsql.CountDayParams{Day: name, Earliest: first, Before: next})
+	})
+	return more, sqldb.Wrap(err, "count audit entries by day")
+}
+
+// eachDay calls count for some of the days that are over at now, from a first one on, in a
+// transaction that nobody else counts or deletes beside. It reports whether there are more.
+func (s store) eachDay(
+	ctx context.Context, now time.Time, from func(context.Context) (time.Time, error), count func(ctx context.Context, first, next time.Time) error,
+) (more bool, err error) {
 	err = s.db.Tx(ctx, func(ctx context.Context) error {
+		more = false
 		if _, err := s.q(ctx).LockDays(ctx); err != nil {
 			return err
 		}
-		day, err := s.firstUncounted(ctx)
-		if err != nil || day.IsZero() {
+		first, err := from(ctx)
+		if err != nil || first.IsZero() {
 			return err
 		}
-		end := now.Add(-settled)
 		for range daysAtOnce {
-			next := day.AddDate(0, 0, 1)
-			if next.After(end) {
+			next := first.AddDate(0, 0, 1)
+			if next.After(now.Add(-settled)) {
 				return nil
 			}
-			name := day.Format(dayFormat)
-			if err := s.q(ctx).MarkDay(ctx, name); err != nil {
+			if err := count(ctx, first, next); err != nil {
 				return err
 			}
-			if err := s.q(ctx).CountDay(ctx, auditsql.CountDayParams{Day: name, Earliest: day, Before: next}); err != nil {
-				return err
-			}
-			day = next
+			first = next
 		}
 		more = true
 		return nil
 	})
-	return more, sqldb.Wrap(err, "count audit entries by day")
+	return more, err
 }
 
 // firstUncounted returns the beginning of the first day that is not counted, or the zero
@@ -103,11 +115,17 @@ func (s store) firstUncounted(ctx context.Context) (time.Time, error) {
 	if last != "" {
 		return after(last)
 	}
+	return s.firstDay(ctx)
+}
+
+// firstDay returns the beginning of the day of the oldest entry, or the zero time while there
+// are no entries.
+func (s store) firstDay(ctx context.Context) (time.Time, error) {
 	oldest, err := s.q(ctx).OldestEntry(ctx)
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return time.Time{}, nil
 	}
-	return oldest.UTC().Truncate(24 * time.Hour), err
+	return oldest.UTC().Truncate(day), err
 }
 
 // deleteOld deletes entries of a time, the oldest first, and returns their times.
@@ -121,10 +139,13 @@ func (s store) deleteOld(ctx context.Context, earliest, before time.Time, most i
 		if err != nil {
 			return err
 		}
-		deleted := map[auditsql.DiscountDayParams]int64{}
+		deleted, ofTenants := map[auditsql.DiscountDayParams]int64{}, map[tenantDay]int64{}
 		for _, row := range rows {
 			at = append(at, row.CreatedAt)
 			deleted[auditsql.DiscountDayParams{Day: row.CreatedAt.UTC().Format(dayFormat), Action: row.Action}]++
+			if row.TenantID != nil {
+				ofTenants[tenantDay{*row.TenantID, row.CreatedAt.UTC().Truncate(day)}]++
+			}
 		}
 		for of, n := range deleted {
 			of.Deleted = n
@@ -132,7 +153,7 @@ func (s store) deleteOld(ctx context.Context, earliest, before time.Time, most i
 				return err
 			}
 		}
-		return nil
+		return s.discountTenants(ctx, ofTenants)
 	})
 	return at, sqldb.Wrap(err, "delete old audit entries")
 }

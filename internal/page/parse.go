@@ -38,6 +38,9 @@ type order struct {
 // a nested one.
 func (q Query) Includes(name string) bool { return q.includes[name] }
 
+// Filtered reports whether the caller gave a filter.
+func (q Query) Filtered() bool { return len(q.conditions) > 0 }
+
 // OnlyFiltered reports whether the caller gave no other filter than one.
 func (q Query) OnlyFiltered(name string) bool {
 	return !slices.ContainsFunc(q.conditions, func(c condition) bool { return c.path != "filter."+name })

@@ -41,11 +41,14 @@ func AdminTenantList() page.Spec {
 // AdminList returns a page of all tenants, those that are deleted or the others, and how
 // many there are, with a fixed number of queries.
 func (s *Service) AdminList(ctx context.Context, q page.Query, deleted bool) ([]AdminEntry, int64, error) {
-	where := "t.deleted_at IS NULL"
-	if deleted {
-		where = "t.deleted_at IS NOT NULL AND t.purged_at IS NULL"
+	sel := page.Select{Where: "t.deleted_at IS NULL"}
+	switch {
+	case deleted:
+		sel.Where = "t.deleted_at IS NOT NULL AND t.purged_at IS NULL"
+	case !q.Filtered():
+		sel.Count = s.store.countLive
 	}
-	entries, total, err := s.store.adminPage(ctx, q, page.Select{Where: where})
+	entries, total, err := s.store.adminPage(ctx, q, sel)
 	if err != nil {
 		return nil, 0, err
 	}

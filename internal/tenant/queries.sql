@@ -153,3 +153,8 @@ DELETE FROM roles WHERE tenant_id = $1;
 
 -- name: DeleteEndpointsOfTenant :exec
 DELETE FROM webhook_endpoints WHERE tenant_id = $1;
+
+-- Each part reads an index that has little more than what it counts. SQLite counts all tenants by
+-- the pages of one.
+-- name: CountLive :one
+SELECT ((SELECT count(*) FROM tenants) - (SELECT count(*) FROM tenants d WHERE d.deleted_at IS NOT NULL))::bigint AS live;

@@ -43,6 +43,12 @@ func (s store) adminPage(ctx context.Context, q page.Query, only page.Select) ([
 	return entries, total, sqldb.Wrap(err, "list tenants")
 }
 
+// countLive returns how many tenants are not deleted.
+func (s store) countLive(ctx context.Context) (int64, error) {
+	n, err := s.q(ctx).CountLive(ctx)
+	return n, sqldb.Wrap(err, "count tenants")
+}
+
 // roles returns the built-in roles, and for each tenant its own.
 func (s store) roles(ctx context.Context, tenantIDs []uuid.UUID) (builtIn []RoleName, own map[uuid.UUID][]RoleName, err error) {
 	places, args := make([]string, len(tenantIDs)), make([]any, len(tenantIDs))

@@ -47,6 +47,26 @@ func (q *Queries) CountEntriesOfActionSince(ctx context.Context, arg CountEntrie
 	return count, err
 }
 
+const countEntriesOfTenant = `-- name: CountEntriesOfTenant :one
+SELECT (COALESCE((SELECT c.entries FROM audit_tenants c WHERE c.tenant_id = $1), 0) + (
+    SELECT count(*) FROM audit_logs a
+    WHERE a.tenant_id = $1 AND a.created_at >= COALESCE((SELECT s.counted_before FROM audit_tenants s WHERE s.tenant_id = $1), $2::timestamptz)
+))::bigint AS entries
+`
+
+type CountEntriesOfTenantParams struct {
+	TenantID  uuid.UUID
+	Beginning time.Time
+}
+
+// One statement, so that both parts are of one moment.
+func (q *Queries) CountEntriesOfTenant(ctx context.Context, arg CountEntriesOfTenantParams) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countEntriesOfTenant, arg.TenantID, arg.Beginning)
+	var entries int64
+	err := row.Scan(&entries)
+	return entries, err
+}
+
 const countEntriesSince = `-- name: CountEntriesSince :one
 SELECT count(*) FROM audit_logs WHERE created_at >= $1
 `
@@ -56,6 +76,24 @@ func (q *Queries) CountEntriesSince(ctx context.Context, createdAt time.Time) (i
 	var count int64
 	err := row.Scan(&count)
 	return count, err
+}
+
+const countTenants = `-- name: CountTenants :exec
+INSERT INTO audit_tenants (tenant_id, entries, counted_before)
+SELECT a.tenant_id, count(*), $1::timestamptz FROM audit_logs a
+WHERE a.created_at >= $2 AND a.created_at < $1 AND a.tenant_id IS NOT NULL
+GROUP BY a.tenant_id
+ON CONFLICT (tenant_id) DO UPDATE SET entries = audit_tenants.entries + excluded.entries, counted_before = excluded.counted_before
+`
+
+type CountTenantsParams struct {
+	Before   time.Time
+	Earliest time.Time
+}
+
+func (q *Queries) CountTenants(ctx context.Context, arg CountTenantsParams) error {
+	_, err := q.db.ExecContext(ctx, countTenants, arg.Before, arg.Earliest)
+	return err
 }
 
 const countedEntries = `-- name: CountedEntries :one
@@ -91,7 +129,7 @@ DELETE FROM audit_logs WHERE id IN (
     WHERE a.created_at >= $1 AND a.created_at < $2
     ORDER BY a.created_at, a.id
     LIMIT $3
-) RETURNING created_at, action
+) RETURNING created_at, action, tenant_id
 `
 
 type DeleteOldEntriesParams struct {
@@ -103,6 +141,7 @@ type DeleteOldEntriesParams struct {
 type DeleteOldEntriesRow struct {
 	CreatedAt time.Time
 	Action    string
+	TenantID  *uuid.UUID
 }
 
 func (q *Queries) DeleteOldEntries(ctx context.Context, arg DeleteOldEntriesParams) ([]DeleteOldEntriesRow, error) {
@@ -114,7 +153,7 @@ func (q *Queries) DeleteOldEntries(ctx context.Context, arg DeleteOldEntriesPara
 	items := []DeleteOldEntriesRow{}
 	for rows.Next() {
 		var i DeleteOldEntriesRow
-		if err := rows.Scan(&i.CreatedAt, &i.Action); err != nil {
+		if err := rows.Scan(&i.CreatedAt, &i.Action, &i.TenantID); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -215,6 +254,21 @@ func (q *Queries) MarkDay(ctx context.Context, day string) error {
 	return err
 }
 
+const markTenants = `-- name: MarkTenants :exec
+INSERT INTO audit_tenants (tenant_id, entries, counted_before) VALUES ($1, 0, $2)
+ON CONFLICT (tenant_id) DO UPDATE SET counted_before = excluded.counted_before
+`
+
+type MarkTenantsParams struct {
+	TenantID      uuid.UUID
+	CountedBefore time.Time
+}
+
+func (q *Queries) MarkTenants(ctx context.Context, arg MarkTenantsParams) error {
+	_, err := q.db.ExecContext(ctx, markTenants, arg.TenantID, arg.CountedBefore)
+	return err
+}
+
 const oldestEntry = `-- name: OldestEntry :one
 SELECT created_at FROM audit_logs ORDER BY created_at, id LIMIT 1
 `
@@ -224,4 +278,15 @@ func (q *Queries) OldestEntry(ctx context.Context) (time.Time, error) {
 	var created_at time.Time
 	err := row.Scan(&created_at)
 	return created_at, err
+}
+
+const tenantsCountedBefore = `-- name: TenantsCountedBefore :one
+SELECT counted_before FROM audit_tenants WHERE tenant_id = $1
+`
+
+func (q *Queries) TenantsCountedBefore(ctx context.Context, tenantID uuid.UUID) (time.Time, error) {
+	row := q.db.QueryRowContext(ctx, tenantsCountedBefore, tenantID)
+	var counted_before time.Time
+	err := row.Scan(&counted_before)
+	return counted_before, err
 }

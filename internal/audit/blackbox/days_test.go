@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/audit"
@@ -20,13 +21,13 @@ import (
 // noon is when the entries of the tests are made.
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// recordAt adds entries of an action at a time.
-func recordAt(t testing.TB, db *sqldb.DB, at time.Time, action string, n int) {
+// recordAt adds entries of an action at a time, for a tenant unless that is nil.
+func recordAt(t testing.TB, db *sqldb.DB, at time.Time, tenantID *uuid.UUID, action string, n int) {
 	t.Helper()
 	log := audit.New(audit.Deps{DB: db, Clock: clock.NewFixed(at)})
 	for range n {
 		err := db.Tx(t.Context(), func(ctx context.Context) error {
-			return log.Record(ctx, audit.Entry{Action: action, Resource: "r", ResourceID: "1"})
+			return log.Record(ctx, audit.Entry{TenantID: tenantID, Action: action, Resource: "r", ResourceID: "1"})
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -34,10 +35,12 @@ func recordAt(t testing.TB, db *sqldb.DB, at time.Time, action string, n int) {
 	}
 }
 
-// counted returns what is kept of the counted days, and what the trail has of them.
+// counted returns what is kept of the counted days and of the tenants, and what the trail has
+// of them.
 func counted(t testing.TB, db *sqldb.DB) (kept, has map[string]int64) {
 	t.Helper()
 	kept, has = map[string]int64{}, map[string]int64{}
+	before := map[uuid.UUID]time.Time{}
 	read := func(query string, row func(scan func(...any) error) error) {
 		rows, err := db.Conn(t.Context()).QueryContext(t.Context(), query)
 		if err != nil {
@@ -63,12 +66,26 @@ func counted(t testing.TB, db *sqldb.DB) (kept, has map[string]int64) {
 		}
 		return err
 	})
-	read(`SELECT created_at, action FROM audit_logs`, func(scan func(...any) error) error {
+	read(`SELECT tenant_id, entries, counted_before FROM audit_tenants`, func(scan func(...any) error) error {
+		var tenantID uuid.UUID
+		var n int64
+		var until time.Time
+		err := scan(&tenantID, &n, &until)
+		if before[tenantID] = until; n != 0 {
+			kept[tenantID.String()] = n
+		}
+		return err
+	})
+	read(`SELECT created_at, action, tenant_id FROM audit_logs`, func(scan func(...any) error) error {
 		var at time.Time
 		var action string
-		err := scan(&at, &action)
+		var tenantID *uuid.UUID
+		err := scan(&at, &action, &tenantID)
 		if day := at.UTC().Format("2006-01-02"); day <= last {
 			has[day+" "+action]++
+		}
+		if tenantID != nil && at.Before(before[*tenantID]) {
+			has[tenantID.String()]++
 		}
 		return err
 	})
@@ -81,10 +98,14 @@ func TestTotalsOfTheTrail(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		s.Admin()
+		owner := s.Register("ada@example.com", true)
+		tenantID, other := uuid.MustParse(owner.Tenant), uuid.New()
 		day := func(n int) time.Time { return noon.AddDate(0, 0, n) }
 		for n, action := range []string{"a", "b", "a", "a"} { // the last one is in the future
-			recordAt(t, s.DB(), day(n-2).Add(13*time.Hour), action, n+1)
+			recordAt(t, s.DB(), day(n-2).Add(13*time.Hour), &tenantID, action, n+1)
+			recordAt(t, s.DB(), day(n-3).Add(13*time.Hour), &other, action, 1)
 		}
+		recordAt(t, s.DB(), day(-200), nil, "a", 1) // long without an entry of a tenant
 		totals := func() (found []any) {
 			t.Helper()
 			for _, query := range []url.Values{
@@ -92,8 +113,14 @@ func TestTotalsOfTheTrail(t *testing.T) {
 				{"filter[action]": {"a"}},
 				{"filter[action]": {"none"}},
 				{"filter[action]": {"a"}, "filter[created_before]": {day(0).Format(time.RFC3339)}},
+				{"filter[tenant]": {owner.Tenant}},
+				{"filter[tenant]": {other.String()}},
+				{"filter[tenant]": {owner.Tenant}, "filter[action]": {"a"}},
 			} {
 				found = append(found, s.AuditLog(query).Want(200).At("meta.total"))
+			}
+			for _, query := range []string{"", "?filter[action]=a"} {
+				found = append(found, s.Call("GET", owner.Path("/audit-logs"+query), owner.Token, nil).Want(200).At("meta.total"))
 			}
 			return found
 		}
@@ -111,13 +138,15 @@ func TestTotalsOfTheTrail(t *testing.T) {
 				t.Errorf("counted on %v: %s", at, diff)
 			}
 		}
-		deleted, err := log(day(9)).DeleteOld(t.Context(), time.Time{}, day(0), 2)
-		if err != nil || len(deleted) != 2 {
+		// The oldest three are of nobody, of the other and of the owner, all by the action a.
+		deleted, err := log(day(9)).DeleteOld(t.Context(), time.Time{}, day(0), 3)
+		if err != nil || len(deleted) != 3 {
 			t.Fatal(deleted, err)
 		}
-		before[0] = before[0].(float64) - 2
-		after := totals()
-		if diff := cmp.Diff(before[0], after[0]); diff != "" {
+		for i, n := range []float64{3, 3, 0, 3, 1, 1, 1, 1, 1} {
+			before[i] = before[i].(float64) - n
+		}
+		if diff := cmp.Diff(before, totals()); diff != "" {
 			t.Errorf("after a deletion: %s", diff)
 		}
 	})
@@ -129,8 +158,9 @@ func TestDaysAreCountedBesideDeletions(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		days := dbtest.Rounds(60, 400)
+		tenants := []uuid.UUID{uuid.New(), uuid.New()}
 		for n := range days {
-			recordAt(t, db, noon.AddDate(0, 0, -n), fmt.Sprintf("action%d", n%3), 2)
+			recordAt(t, db, noon.AddDate(0, 0, -n), &tenants[n%2], fmt.Sprintf("action%d", n%3), 2)
 		}
 		log := audit.New(audit.Deps{DB: db, Clock: clock.NewFixed(noon)})
 		var busy sync.WaitGroup

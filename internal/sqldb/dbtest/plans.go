@@ -1,6 +1,7 @@
 package dbtest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"regexp"
@@ -37,15 +38,57 @@ func Plans(t *testing.T, ran *sqldb.DB, match *regexp.Regexp) []Plan {
 // taken wherever one can be.
 func PlansOf(t *testing.T, statements []string) []Plan {
 	t.Helper()
-	plain, large := New(t, sqldb.SQLite), New(t, sqldb.SQLite)
-	assumeLarge(t, large)
-	plans := explainSQLite(t, plain, "sqlite", statements)
-	plans = append(plans, explainSQLite(t, large, "sqlite with statistics", statements)...)
+	plans := PlansOn(t, sqldb.SQLite, statements)
 	if _, err := postgres(); err != nil {
 		missing(t, err, t.Logf)
 		return plans
 	}
-	return append(plans, explainPostgres(t, New(t, sqldb.Postgres), statements)...)
+	return append(plans, PlansOn(t, sqldb.Postgres, statements)...)
+}
+
+// PlansOn is PlansOf for one kind of database, as some statements are written for it alone.
+func PlansOn(t *testing.T, dialect sqldb.Dialect, statements []string) []Plan {
+	t.Helper()
+	if dialect == sqldb.Postgres {
+		return explainPostgres(t, New(t, sqldb.Postgres), statements)
+	}
+	plain, large := New(t, sqldb.SQLite), New(t, sqldb.SQLite)
+	assumeLarge(t, large)
+	return append(explainSQLite(t, plain, "sqlite", statements), explainSQLite(t, large, "sqlite with statistics", statements)...)
+}
+
+// Plannable reports whether a text is a statement that has a plan.
+func Plannable(text string) bool { return plannable.MatchString(text) }
+
+var (
+	// grows are the tables that grow with tenants or with use.
+	grows = regexp.MustCompile(`^(api_keys|audit_logs|audit_tenants|avatars|checkouts|credentials|former_memberships|impersonation_logs|invitations|invited_addresses|invoices|invoice_lines|invoice_documents|jobs|memberships|oauth_identities|payment_entries|psp_customers|psp_events|psp_invoices|psp_invoice_lines|psp_operations|push_subscriptions|quota_refusals|roles|role_permissions|subscription_journal|subscriptions|tenants|trials|usage_alerts|usage_counters|usage_events|usage_hours|usage_keys|usage_record_keys|usage_records|usage_refusals|usage_reports|usage_streams|usage_told|users|webhook_deliveries|webhook_endpoints|webhook_events|webhook_failures|wrong_passwords)$`)
+	// wholeStep is a step that reads a whole table.
+	wholeStep = regexp.MustCompile(`^(?:SCAN|Seq Scan on) (\S+)`)
+	// named is a table in a statement, with its alias.
+	named = regexp.MustCompile(`(?i)\b(?:from|join|into|update)\s+([a-z_]+)(?:\s+(?:as\s+)?([a-z_]+))?`)
+)
+
+// WholeTables returns the steps that read all of a table which grows with tenants or with use.
+func (p Plan) WholeTables() []string {
+	of := map[string]string{} // the table of each alias
+	for _, m := range named.FindAllStringSubmatch(p.Statement, -1) {
+		of[m[1]] = m[1]
+		if m[2] != "" {
+			of[m[2]] = m[1]
+		}
+	}
+	var whole []string
+	for _, line := range p.Steps {
+		m := wholeStep.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		if table := cmp.Or(of[m[1]], m[1]); grows.MatchString(table) {
+			whole = append(whole, line)
+		}
+	}
+	return whole
 }
 
 var (

@@ -99,6 +99,7 @@ var Tables = map[string]Class{
 	// by time.
 	"audit_days":           Local,
 	"audit_logs":           Local,
+	"audit_tenants":        Local,
 	"impersonation_logs":   Local,
 	"quota_refusal_days":   Local,
 	"subscription_days":    Local,

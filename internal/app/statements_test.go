@@ -1,0 +1,97 @@
+package app_test
+
+import (
+	"bytes"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// walked are parts of statements that may go through a whole table, each with the reason.
+var walked = map[string]string{
+	"FROM tenants t WHERE (t.deleted_at IS NULL) AND (lower(": "an admin's search for a part of a name",
+	"WHERE tenant_id IS NULL OR tenant_id IN ($1":             "PostgreSQL: two look-ups by an index, which are switched off here",
+	"FROM (SELECT t.* FROM tenants t WHERE (t.deleted_at IS":  "a page, in the order of an index",
+	"FROM (SELECT t.* FROM tenants t WHERE (t.id = $1":        "a page of one",
+	"FROM audit_logs ORDER BY created_at DESC, id DESC LIMIT": "a page, in the order of an index",
+	"WITH RECURSIVE waiting(id)":                              "steps through an index of what waits",
+	"FROM jobs WHERE lease_id IS NOT NULL":                    "an index of what runs",
+	"FROM psp_events WHERE handled_at IS NULL":                "an index of what waits",
+	"FROM psp_invoices WHERE status = 'open' AND failed_at":   "an index of what failed",
+	"SELECT count(*) FROM impersonation_logs":                 "an admin's list: counts in an index",
+}
+
+// ofPostgres is what SQLite is not given: it gets rows as VALUES, keys in a list, and has no
+// partitions.
+var ofPostgres = regexp.MustCompile(`(?i)\bunnest\(|\bANY\s?\(|\bpg_|\busage_records_\w+`)
+
+// No statement that is put together by hand goes through a whole table that grows with tenants
+// or with use, unless it may. Looked at is what PostgreSQL was given in the course of a story,
+// on SQLite without what that is not given. Generated statements have a test of their own.
+func TestStatementsFindTheirRows(t *testing.T) {
+	t.Parallel()
+	given := textsOf(t, story)
+	if len(given) < 50 {
+		t.Fatalf("only %d statements were found", len(given))
+	}
+	plans := dbtest.PlansOn(t, sqldb.Postgres, given)
+	plans = append(plans, dbtest.PlansOn(t, sqldb.SQLite, slices.DeleteFunc(slices.Clone(given), ofPostgres.MatchString))...)
+	found := map[string]bool{}
+	for _, p := range plans {
+		for _, line := range p.WholeTables() {
+			if part := allowed(p.Statement); part != "" {
+				found[part] = true
+				continue
+			}
+			t.Errorf("%s: %s in\n%s", p.Database, line, p.Statement)
+		}
+	}
+	for part, reason := range walked {
+		if !found[part] {
+			t.Errorf("nothing with %q goes through a whole table (%s): take it off the list", part, reason)
+		}
+	}
+}
+
+// allowed returns the part by which a statement may go through a whole table.
+func allowed(statement string) string {
+	for part := range walked {
+		if strings.Contains(strings.Join(strings.Fields(statement), " "), part) {
+			return part
+		}
+	}
+	return ""
+}
+
+// textsOf returns the texts that PostgreSQL was given while f ran, without generated ones and
+// those that have no plan.
+func textsOf(t *testing.T, f func(*apptest.Server)) []string {
+	t.Helper()
+	config := apptest.NewSettings(t, sqldb.Postgres)
+	var mu sync.Mutex
+	texts := map[string]bool{}
+	note := func(text string) {
+		mu.Lock()
+		defer mu.Unlock()
+		texts[text] = dbtest.Plannable(text) && !strings.HasPrefix(text, "-- name: ")
+	}
+	config.DatabaseURL = settings.Secret(readMessages(t, config.DatabaseURL.Reveal(), func(kind byte, body []byte) {
+		// A statement to prepare: its name and its text, each with a zero at the end.
+		if parts := bytes.SplitN(body, []byte{0}, 3); kind == 'P' && len(parts) == 3 {
+			note(string(parts[1]))
+		}
+	}, func(byte, []byte) {}))
+	f(apptest.StartWith(t, config))
+	mu.Lock()
+	defer mu.Unlock()
+	maps.DeleteFunc(texts, func(_ string, wanted bool) bool { return !wanted })
+	return slices.Sorted(maps.Keys(texts))
+}
