@@ -79,7 +79,8 @@ func TestLinesOfUsageNameTheirMeter(t *testing.T) {
 		l.Call("PATCH", "/api/v1/tenant", l.Token, apptest.Object{"settings": apptest.Object{"locale": "fr"}}).Want(200)
 		l.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
 		l.Call("POST", l.Path("/usage"), l.Token, apptest.Object{"meter_code": "renders", "quantity": 3}).Want(201)
-		s.Advance(time.Minute) // it is reported
+		s.Advance(time.Minute)
+		apptest.Eventually(t, "the report", func() bool { return s.CountRows(`SELECT count(*) FROM usage_reports`) == 0 })
 		s.Call("PATCH", "/api/v1/admin/meters/"+meter, s.Admin(), priced("20")).Want(200)
 		s.Advance(31*apptest.Day + 2*time.Hour)
 		l.LogInAgain()
