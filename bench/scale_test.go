@@ -8,7 +8,7 @@ import (
 )
 
 // A route grows when its median more than doubles or passes 20 ms; a whole list may take
-// longer with its bytes, as long as it begins at once, what walks through rows up to 10 ms, and
+// longer with its bytes, as long as it begins at once, what walks through rows up to 20 ms, and
 // what is beneath the noise of a machine is no growth.
 func TestGrows(t *testing.T) {
 	t.Parallel()
@@ -31,8 +31,8 @@ func TestGrows(t *testing.T) {
 		"a list with its bytes":   {of(1, 1_000), of(1, 1_000), of(18, 10_000), false, false},
 		"a list beyond its bytes": {of(1, 1_000), of(1, 1_000), of(31, 10_000), false, true},
 		"a list that begins late": {of(1, 1_000), of(1, 1_000), late(of(29, 20_000)), false, true},
-		"a walk":                  {of(1, 100), of(1, 100), of(9, 100), true, false},
-		"a long walk":             {of(1, 100), of(1, 100), of(11, 100), true, true},
+		"a walk":                  {of(1, 100), of(1, 100), of(19, 300), true, false},
+		"a long walk":             {of(1, 100), of(1, 100), of(21, 300), true, true},
 	} {
 		if got := grows(c.walks, c.first, c.before, c.last); got != c.want {
 			t.Errorf("%s: %v", name, got)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
 )
@@ -245,28 +246,36 @@ func TestExportHasEverythingButSecrets(t *testing.T) {
 	})
 }
 
-// The changes of somebody who has made many are sent page by page, each once, also where they
-// end with a page and where many are of the same moment.
-func TestExportOfManyChanges(t *testing.T) {
+// The changes and the invitations of somebody with many are sent page by page, each once, also
+// where they end with a page and where many are of the same moment.
+func TestExportOfMuch(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
 		id := s.UserID(ada.Token)
 		first := keptOf(s, ada.Token)
 		had, _ := first.At("audit_log").([]any)
+		at := func(i int) time.Time { return s.Now().Truncate(time.Hour).Add(time.Duration(i/700) * time.Hour) }
 		for _, total := range []int{500, 1000, 1001} {
-			have := s.CountRows("SELECT count(*) FROM audit_logs WHERE actor_id = $1", id)
-			for i := have; i < total; i++ {
+			for i := s.CountRows("SELECT count(*) FROM audit_logs WHERE actor_id = $1", id); i < total; i++ {
 				apptest.Exec(t, s.DB(), `INSERT INTO audit_logs (actor_id, action, resource, resource_id, ip, user_agent, created_at)
-					VALUES ($1, 'api_key.created', 'api_key', $2, '', '', $3)`, id, fmt.Sprint(i), s.Now().Truncate(time.Hour).Add(time.Duration(i/700)*time.Hour))
+					VALUES ($1, 'api_key.created', 'api_key', $2, '', '', $3)`, id, fmt.Sprint(i), at(i))
 			}
-			seen := map[any]bool{}
-			list, _ := keptOf(s, ada.Token).At("audit_log").([]any)
-			for _, one := range list {
-				seen[one.(map[string]any)["resource_id"]] = true
+			for i := s.CountRows("SELECT count(*) FROM invitations WHERE inviter_id = $1", id); i < total; i++ {
+				apptest.Exec(t, s.DB(), `INSERT INTO invitations (id, tenant_id, email, role_id, inviter_id, status, token_hash, expires_in_days, expires_at, created_at, updated_at)
+					SELECT $1, $2, $3, id, $4, 'revoked', $3, 7, $5, $5, $5 FROM roles WHERE tenant_id IS NULL AND name = 'member'`,
+					uuid.New(), ada.Tenant, fmt.Sprintf("friend%d@example.com", i), id, at(i))
 			}
-			if len(list) != total || len(seen) < total-len(had) {
-				t.Errorf("%d changes, %d of them different, want %d", len(list), len(seen), total)
+			kept := keptOf(s, ada.Token)
+			for name, key := range map[string]string{"audit_log": "resource_id", "invitations_sent": "id"} {
+				seen := map[any]bool{}
+				list, _ := kept.At(name).([]any)
+				for _, one := range list {
+					seen[one.(map[string]any)[key]] = true
+				}
+				if len(list) != total || len(seen) < total-len(had) {
+					t.Errorf("%s: %d entries, %d of them different, want %d", name, len(list), len(seen), total)
+				}
 			}
 		}
 	})

@@ -13,8 +13,8 @@ import (
 )
 
 // Kept is everything that is kept about a user: nothing of others, and nothing that
-// somebody could log in with. What the user has changed is added by Export, since it can be
-// long.
+// somebody could log in with. Export adds the lists that can be long: invitations that the
+// user has sent, and what the user has changed.
 type Kept struct {
 	ExportedAt    shape.Time       `json:"exported_at"`
 	Account       KeptAccount      `json:"account"`
@@ -24,7 +24,6 @@ type Kept struct {
 	Browsers      []KeptBrowser    `json:"push_subscriptions"`
 	Links         []KeptLink       `json:"email_verifications"`
 	Invitations   []KeptInvitation `json:"invitations_received"`
-	Sent          []KeptSent       `json:"invitations_sent"`
 	Keys          []KeptKey        `json:"api_keys_created"`
 	Impersonation []KeptActed      `json:"impersonations"`
 }
@@ -112,8 +111,8 @@ type KeptActed struct {
 	CreatedAt shape.Time `json:"created_at"`
 }
 
-// Export returns everything that is kept about a user as a JSON document, whose last key,
-// audit_log, is read while it is sent.
+// Export returns everything that is kept about a user as a JSON document, whose last keys,
+// invitations_sent and audit_log, are read while it is sent.
 func (s *Service) Export(ctx context.Context, userID int64) (io.ReadCloser, error) {
 	kept, err := s.kept(ctx, userID)
 	if err != nil {
@@ -123,31 +122,39 @@ func (s *Service) Export(ctx context.Context, userID int64) (io.ReadCloser, erro
 	if err != nil {
 		return nil, err
 	}
-	head = append(bytes.TrimSuffix(head, []byte("\n}")), ",\n  \"audit_log\": ["...)
-	var after place
+	head = bytes.TrimSuffix(head, []byte("\n}"))
+	lists := []longList{s.store.sent(userID), s.store.changes(userID)}
+	first := true // nothing of the list was written yet
 	return rest.Pages(ctx, func(ctx context.Context, page *bytes.Buffer) (bool, error) {
-		page.Write(head)
-		changes, next, err := s.store.changes(ctx, userID, after)
+		entries, more, err := lists[0].next(ctx)
 		if err != nil {
 			return false, err
 		}
-		for i, change := range changes {
-			text, err := json.Marshal(change)
+		page.Write(head)
+		head = nil
+		if first {
+			page.WriteString(",\n  \"" + lists[0].name + "\": [")
+		}
+		for i, entry := range entries {
+			text, err := json.Marshal(entry)
 			if err != nil {
 				return false, err
 			}
-			if i > 0 || after != (place{}) {
+			if i > 0 || !first {
 				page.WriteByte(',')
 			}
 			page.WriteString("\n    ")
 			page.Write(text)
 		}
-		head, after = nil, next
-		more := len(changes) == changesOfPage
-		if !more {
-			page.WriteString("\n  ]\n}\n")
+		if first = !more; more {
+			return true, nil
 		}
-		return more, nil
+		page.WriteString("\n  ]")
+		if lists = lists[1:]; len(lists) > 0 {
+			return true, nil
+		}
+		page.WriteString("\n}\n")
+		return false, nil
 	}), nil
 }
 

@@ -96,7 +96,11 @@ WHERE i.email = $1
 ORDER BY i.created_at, i.id;
 
 -- name: KeptSent :many
-SELECT id, status, created_at FROM invitations WHERE inviter_id = $1 ORDER BY created_at, id;
+-- A page of the invitations that a user has sent, the oldest first, after one of them.
+SELECT id, status, created_at FROM invitations
+WHERE inviter_id = $1 AND created_at >= sqlc.arg(since)::timestamptz
+    AND (created_at > sqlc.arg(since)::timestamptz OR id > sqlc.arg(after)::uuid)
+ORDER BY created_at, id LIMIT sqlc.arg(most);
 
 -- name: KeptKeys :many
 SELECT id, name, created_at FROM api_keys WHERE created_by = $1 ORDER BY created_at, id;

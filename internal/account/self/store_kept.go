@@ -114,13 +114,6 @@ func (s store) keptWork(ctx context.Context, k *Kept) error {
 	if err != nil {
 		return err
 	}
-	sent, err := q.KeptSent(ctx, userID)
-	k.Sent, err = rows(sent, err, func(r selfsql.KeptSentRow) KeptSent {
-		return KeptSent{ID: r.ID, Status: r.Status, CreatedAt: shape.T(r.CreatedAt)}
-	})
-	if err != nil {
-		return err
-	}
 	keys, err := q.KeptKeys(ctx, &userID)
 	k.Keys, err = rows(keys, err, func(r selfsql.KeptKeysRow) KeptKey {
 		return KeptKey{ID: r.ID, Name: r.Name, CreatedAt: shape.T(r.CreatedAt)}
@@ -135,28 +128,47 @@ func (s store) keptWork(ctx context.Context, k *Kept) error {
 	return err
 }
 
-// changesOfPage is how many changes are read at a time.
-const changesOfPage = 500
+// keptOfPage is how many entries of a long list are read at a time.
+const keptOfPage = 500
 
-// place is where the reading of somebody's changes has come to.
-type place struct {
-	at time.Time
-	id int64
+// longList is a list of the export that is read while it is sent. next returns the entries
+// after those that it returned before, and whether there may be more.
+type longList struct {
+	name string
+	next func(ctx context.Context) (entries []any, more bool, err error)
 }
 
-// changes reads what a user has changed after a place, the oldest first, and returns the next
-// place; there is another page if this one is full.
-func (s store) changes(ctx context.Context, userID int64, after place) ([]KeptChange, place, error) {
-	list, err := s.q(ctx).KeptEntries(ctx, selfsql.KeptEntriesParams{ActorID: &userID, Since: after.at, After: after.id, Most: changesOfPage})
-	if len(list) > 0 {
-		last := list[len(list)-1]
-		after = place{last.CreatedAt, last.ID}
-	}
-	views, err := rows(list, err, func(r selfsql.KeptEntriesRow) KeptChange {
-		return KeptChange{
-			Action: r.Action, Resource: r.Resource, ResourceID: r.ResourceID, TenantID: r.TenantID, IP: r.Ip, UserAgent: r.UserAgent,
-			CreatedAt: shape.T(r.CreatedAt),
+// sent is what a user has invited to, the oldest first.
+func (s store) sent(userID int64) longList {
+	p := selfsql.KeptSentParams{InviterID: userID, Most: keptOfPage}
+	return longList{"invitations_sent", func(ctx context.Context) ([]any, bool, error) {
+		list, err := s.q(ctx).KeptSent(ctx, p)
+		if len(list) > 0 {
+			last := list[len(list)-1]
+			p.Since, p.After = last.CreatedAt, last.ID
 		}
-	})
-	return views, after, err
+		entries, err := rows(list, err, func(r selfsql.KeptSentRow) any {
+			return KeptSent{ID: r.ID, Status: r.Status, CreatedAt: shape.T(r.CreatedAt)}
+		})
+		return entries, len(list) == keptOfPage, err
+	}}
+}
+
+// changes is what a user has changed, the oldest first.
+func (s store) changes(userID int64) longList {
+	p := selfsql.KeptEntriesParams{ActorID: &userID, Most: keptOfPage}
+	return longList{"audit_log", func(ctx context.Context) ([]any, bool, error) {
+		list, err := s.q(ctx).KeptEntries(ctx, p)
+		if len(list) > 0 {
+			last := list[len(list)-1]
+			p.Since, p.After = last.CreatedAt, last.ID
+		}
+		entries, err := rows(list, err, func(r selfsql.KeptEntriesRow) any {
+			return KeptChange{
+				Action: r.Action, Resource: r.Resource, ResourceID: r.ResourceID, TenantID: r.TenantID, IP: r.Ip, UserAgent: r.UserAgent,
+				CreatedAt: shape.T(r.CreatedAt),
+			}
+		})
+		return entries, len(list) == keptOfPage, err
+	}}
 }

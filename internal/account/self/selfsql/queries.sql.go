@@ -516,8 +516,18 @@ func (q *Queries) KeptPushes(ctx context.Context, userID int64) ([]KeptPushesRow
 }
 
 const keptSent = `-- name: KeptSent :many
-SELECT id, status, created_at FROM invitations WHERE inviter_id = $1 ORDER BY created_at, id
+SELECT id, status, created_at FROM invitations
+WHERE inviter_id = $1 AND created_at >= $2::timestamptz
+    AND (created_at > $2::timestamptz OR id > $3::uuid)
+ORDER BY created_at, id LIMIT $4
 `
+
+type KeptSentParams struct {
+	InviterID int64
+	Since     time.Time
+	After     uuid.UUID
+	Most      int32
+}
 
 type KeptSentRow struct {
 	ID        uuid.UUID
@@ -525,8 +535,14 @@ type KeptSentRow struct {
 	CreatedAt time.Time
 }
 
-func (q *Queries) KeptSent(ctx context.Context, inviterID int64) ([]KeptSentRow, error) {
-	rows, err := q.db.QueryContext(ctx, keptSent, inviterID)
+// A page of the invitations that a user has sent, the oldest first, after one of them.
+func (q *Queries) KeptSent(ctx context.Context, arg KeptSentParams) ([]KeptSentRow, error) {
+	rows, err := q.db.QueryContext(ctx, keptSent,
+		arg.InviterID,
+		arg.Since,
+		arg.After,
+		arg.Most,
+	)
 	if err != nil {
 		return nil, err
 	}
