@@ -42,6 +42,9 @@ const (
 // walks are the routes that walk through rows of which a larger database has more, and what
 // these rows are. They walk through entries of indexes, and may grow up to mostMedian.
 var walks = map[string]string{
+	"GET /api/v1/admin/audit-logs?filter[action]=user.login&filter[tenant]={tenant}":     "entries of an action, counted",
+	"GET /api/v1/admin/webhook-endpoints/{endpoint}/deliveries":                          "deliveries of an endpoint, counted",
+	"GET /api/v1/tenant/{tenantId}/webhook-endpoints/{endpoint}/deliveries":              "deliveries of an endpoint, counted",
 	"GET /api/v1/admin/plans/{plan}/customers":                                           "subscriptions of a plan, counted",
 	"GET /api/v1/admin/stats":                                                            "tenants and subscriptions, counted",
 	"GET /api/v1/admin/tenants?search=Tenant":                                            "names, searched",
