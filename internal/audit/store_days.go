@@ -22,8 +22,6 @@ const (
 	dayFormat = "2006-01-02"
 	// settled is how long a day has been over when it is counted.
 	settled = time.Hour
-	// daysAtOnce is how many days one transaction counts.
-	daysAtOnce = 50
 )
 
 func (s store) q(ctx context.Context) *auditsql.Queries { return auditsql.New(s.db.Conn(ctx)) }
@@ -62,47 +60,42 @@ func after(day string) (time.Time, error) {
 	return at.AddDate(0, 0, 1), err
 }
 
-// countDays counts some of the days that are over at now, the oldest first, and reports
-// whether there are more.
-func (s store) countDays(ctx context.Context, now time.Time) (more bool, err error) {
-	more, err = s.eachDay(ctx, now, s.firstUncounted, func(ctx context.Context, first, next time.Time) error {
-		name := first.Format(dayFormat)
+// countDays counts the oldest day that is over at now and was not counted, and reports whether
+// there was one.
+func (s store) countDays(ctx context.Context, now time.Time) (found bool, err error) {
+	found, err = s.oneDay(ctx, now, s.firstUncounted, func(ctx context.Context, begin, end time.Time) error {
+		name := begin.Format(dayFormat)
 		if err := s.q(ctx).MarkDay(ctx, name); err != nil {
 			return err
 		}
-		return s.q(ctx).CountDay(ctx, auditsql.CountDayParams{Day: name, Earliest: first, Before: next})
+		return s.q(ctx).CountDay(ctx, auditsql.CountDayParams{Day: name, Earliest: begin, Before: end})
 	})
-	return more, sqldb.Wrap(err, "count audit entries by day")
+	return found, sqldb.Wrap(err, "count audit entries by day")
 }
 
-// eachDay calls count for some of the days that are over at now, from a first one on, in a
-// transaction that nobody else counts or deletes beside. It reports whether there are more.
-func (s store) eachDay(
-	ctx context.Context, now time.Time, from func(context.Context) (time.Time, error), count func(ctx context.Context, first, next time.Time) error,
-) (more bool, err error) {
+// oneDay calls count for the day that first returns, if it is over at now, and reports whether it
+// is. That is one transaction, in which nobody else counts or deletes. It is short, as all other
+// writers of SQLite wait for it.
+func (s store) oneDay(
+	ctx context.Context, now time.Time, first func(context.Context) (time.Time, error), count func(ctx context.Context, begin, end time.Time) error,
+) (found bool, err error) {
 	err = s.db.Tx(ctx, func(ctx context.Context) error {
-		more = false
+		found = false
 		if _, err := s.q(ctx).LockDays(ctx); err != nil {
 			return err
 		}
-		first, err := from(ctx)
-		if err != nil || first.IsZero() {
+		begin, err := first(ctx)
+		if err != nil || begin.IsZero() {
 			return err
 		}
-		for range daysAtOnce {
-			next := first.AddDate(0, 0, 1)
-			if next.After(now.Add(-settled)) {
-				return nil
-			}
-			if err := count(ctx, first, next); err != nil {
-				return err
-			}
-			first = next
+		end := begin.AddDate(0, 0, 1)
+		if end.After(now.Add(-settled)) {
+			return nil
 		}
-		more = true
-		return nil
+		found = true
+		return count(ctx, begin, end)
 	})
-	return more, err
+	return found, err
 }
 
 // firstUncounted returns the beginning of the first day that is not counted, or the zero

@@ -32,16 +32,16 @@ func (s store) countOf(ctx context.Context, tenantID uuid.UUID) (int64, error) {
 	return n, sqldb.Wrap(err, "count audit entries of a tenant")
 }
 
-// countTenants adds some of the days that are over at now to the numbers of the tenants, the
-// oldest first, and reports whether there are more.
-func (s store) countTenants(ctx context.Context, now time.Time) (more bool, err error) {
-	more, err = s.eachDay(ctx, now, s.firstWithoutTenants, func(ctx context.Context, first, next time.Time) error {
-		if err := s.q(ctx).CountTenants(ctx, auditsql.CountTenantsParams{Earliest: first, Before: next}); err != nil {
+// countTenants adds the oldest day that is over at now and is in no number to those of the
+// tenants, and reports whether there was one.
+func (s store) countTenants(ctx context.Context, now time.Time) (found bool, err error) {
+	found, err = s.oneDay(ctx, now, s.firstWithoutTenants, func(ctx context.Context, begin, end time.Time) error {
+		if err := s.q(ctx).CountTenants(ctx, auditsql.CountTenantsParams{Earliest: begin, Before: end}); err != nil {
 			return err
 		}
-		return s.q(ctx).MarkTenants(ctx, auditsql.MarkTenantsParams{TenantID: nobody, CountedBefore: next})
+		return s.q(ctx).MarkTenants(ctx, auditsql.MarkTenantsParams{TenantID: nobody, CountedBefore: end})
 	})
-	return more, sqldb.Wrap(err, "count audit entries of tenants")
+	return found, sqldb.Wrap(err, "count audit entries of tenants")
 }
 
 // firstWithoutTenants returns the beginning of the first day whose entries are in no tenant's
