@@ -53,10 +53,13 @@ SELECT counted_before FROM audit_tenants WHERE tenant_id = $1;
 INSERT INTO audit_tenants (tenant_id, entries, counted_before) VALUES ($1, 0, $2)
 ON CONFLICT (tenant_id) DO UPDATE SET counted_before = excluded.counted_before;
 
+-- The entries of the day are found before their tenants: SQLite would look the day up for each
+-- tenant, in the index by tenant and time.
 -- name: CountTenants :exec
 INSERT INTO audit_tenants (tenant_id, entries, counted_before)
 SELECT a.tenant_id, count(*), sqlc.arg(before)::timestamptz FROM audit_logs a
-WHERE a.created_at >= sqlc.arg(earliest) AND a.created_at < sqlc.arg(before) AND a.tenant_id IS NOT NULL
+WHERE a.id IN (SELECT d.id FROM audit_logs d WHERE d.created_at >= sqlc.arg(earliest) AND d.created_at < sqlc.arg(before))
+    AND a.tenant_id IS NOT NULL
 GROUP BY a.tenant_id
 ON CONFLICT (tenant_id) DO UPDATE SET entries = audit_tenants.entries + excluded.entries, counted_before = excluded.counted_before;
 

@@ -53,6 +53,7 @@ var slices = regexp.MustCompile(`/\*SLICE:\w+\*/\?`)
 var whole = map[string]string{
 	"accountsql.PlatformAdmins":              "the command line lists the platform's admins",
 	"accountsql.UsersWithExpiredCredentials": "an hourly job, up to its limit",
+	"auditsql.CountDay":                      "looks a day up for each action, of which there are some dozens",
 	"auditsql.OldestEntry":                   "reads one entry, by an index",
 	"billingsql.CountRejections":             "the figure of a metric; refusals are few",
 	"billingsql.NextReport":                  "reads one report, by an index",

@@ -81,7 +81,8 @@ func (q *Queries) CountEntriesSince(ctx context.Context, createdAt time.Time) (i
 const countTenants = `-- name: CountTenants :exec
 INSERT INTO audit_tenants (tenant_id, entries, counted_before)
 SELECT a.tenant_id, count(*), $1::timestamptz FROM audit_logs a
-WHERE a.created_at >= $2 AND a.created_at < $1 AND a.tenant_id IS NOT NULL
+WHERE a.id IN (SELECT d.id FROM audit_logs d WHERE d.created_at >= $2 AND d.created_at < $1)
+    AND a.tenant_id IS NOT NULL
 GROUP BY a.tenant_id
 ON CONFLICT (tenant_id) DO UPDATE SET entries = audit_tenants.entries + excluded.entries, counted_before = excluded.counted_before
 `
@@ -91,6 +92,8 @@ type CountTenantsParams struct {
 	Earliest time.Time
 }
 
+// The entries of the day are found before their tenants: SQLite would look the day up for each
+// tenant, in the index by tenant and time.
 func (q *Queries) CountTenants(ctx context.Context, arg CountTenantsParams) error {
 	_, err := q.db.ExecContext(ctx, countTenants, arg.Before, arg.Earliest)
 	return err
