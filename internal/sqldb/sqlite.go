@@ -13,6 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/dbfile"
 	"github.com/tenantry/tenantry/internal/prepared"
 	"github.com/tenantry/tenantry/internal/sqldb/versions"
+	"github.com/tenantry/tenantry/internal/sqldb/walbuffer"
 )
 
 // sqliteParams are the settings of every SQLite connection. immediate: a
@@ -41,7 +42,10 @@ func (db *DB) openSQLite(ctx context.Context, rawURL, table string) error {
 	}
 	db.dialect, db.path = SQLite, path
 	versions, writer := versions.New()
-	if db.write, err = sqlitePool(path, sqliteParams, 1, writer); err != nil {
+	if err := walbuffer.Register(); err != nil {
+		return err
+	}
+	if db.write, err = sqlitePool(path, sqliteParams+"&vfs="+walbuffer.VFS, 1, writer); err != nil {
 		return err
 	}
 	db.versions, db.groups = versions, newGrouped(db.write, writer)
