@@ -140,8 +140,7 @@ type changedCounter struct {
 	*Counter
 }
 
-// putCounters stores new and changed counters. The DISTINCT removes the repetitions
-// that Values may add: an upsert must not write a row twice.
+// putCounters stores new and changed counters.
 func (s store) putCounters(ctx context.Context, counters []changedCounter, now time.Time) error {
 	if len(counters) == 0 {
 		return nil
@@ -152,7 +151,7 @@ func (s store) putCounters(ctx context.Context, counters []changedCounter, now t
 	}
 	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "timestamptz", "timestamptz", "bigint", "bigint", "timestamptz", "timestamptz")
 	err := s.exec(ctx, `INSERT INTO usage_counters (tenant_id, meter_id, period_start, period_end, units, millionths, last_recorded_at, updated_at)
-SELECT DISTINCT * FROM (`+values+`) AS changed
+SELECT * FROM (`+values+`) AS changed
 WHERE true
 ON CONFLICT (tenant_id, period_end, meter_id, period_start) DO UPDATE
 SET units = excluded.units, millionths = excluded.millionths, last_recorded_at = excluded.last_recorded_at, updated_at = excluded.updated_at`, args)
