@@ -102,21 +102,38 @@ func (w *Writer[S, V]) enqueue(one *call[S, V]) bool {
 	}
 }
 
+// storing is a batch, and what is closed when it is stored.
+type storing[S, V any] struct {
+	batch  []*call[S, V]
+	stored chan struct{}
+}
+
 // Run writes until ctx ends, then refuses new calls and writes those that wait. It
 // returns when all are answered.
+//
+// The goroutines that store live as long as Run: SQLite needs a large stack, which a new one
+// would grow for each batch.
 func (w *Writer[S, V]) Run(ctx context.Context) {
-	var storing sync.WaitGroup
-	defer storing.Wait()
+	var running sync.WaitGroup
+	batches := make(chan storing[S, V])
+	for range cap(w.slots) {
+		running.Go(func() {
+			for one := range batches {
+				w.write(ctx, one.batch)
+				<-w.slots
+				close(one.stored)
+			}
+		})
+	}
+	defer running.Wait()
+	defer close(batches)
 	for {
 		w.slots <- struct{}{}
 		select {
 		case one := <-w.queue:
-			batch, stored := w.batch(one), make(chan struct{})
-			storing.Go(func() {
-				defer func() { <-w.slots; close(stored) }()
-				w.write(ctx, batch)
-			})
-			wait(stored, patience)
+			next := storing[S, V]{w.batch(one), make(chan struct{})}
+			batches <- next
+			wait(next.stored, patience)
 		case <-ctx.Done():
 			w.mu.Lock()
 			w.stopped = true
