@@ -33,9 +33,10 @@ var (
 	name    = [len(VFS) + 1]byte([]byte(VFS + "\x00"))
 	methods struct {
 		sync.Mutex
-		system uintptr // of a log's file; 0 until the first is opened
+		system uintptr // where those of a log's file are; 0 until the first is opened
 		ours   sqlite3.Tsqlite3_io_methods
 	}
+	theirs *sqlite3.Tsqlite3_io_methods // at methods.system; set before a log is used
 )
 
 // The functions of a file that are called or replaced.
@@ -103,7 +104,8 @@ func open(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags uintptr)
 	methods.Lock()
 	defer methods.Unlock()
 	if methods.system == 0 {
-		methods.system, methods.ours = *table, *at[sqlite3.Tsqlite3_io_methods](*table)
+		methods.system, theirs = *table, at[sqlite3.Tsqlite3_io_methods](*table)
+		methods.ours = *theirs
 		replace[closer](&methods.ours.FxClose, closes)
 		replace[writer](&methods.ours.FxRead, reads)
 		replace[writer](&methods.ours.FxWrite, writes)
@@ -120,15 +122,12 @@ func open(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags uintptr)
 	return code
 }
 
-// theirs is the table of SQLite's own functions.
-func theirs() *sqlite3.Tsqlite3_io_methods { return at[sqlite3.Tsqlite3_io_methods](methods.system) }
-
 // flush writes what is gathered.
 func (g *gathered) flush(tls *libc.TLS, file uintptr) int32 {
 	if len(g.bytes) == 0 {
 		return sqlite3.SQLITE_OK
 	}
-	code := function[writer](theirs().FxWrite)(tls, file, uintptr(unsafe.Pointer(unsafe.SliceData(g.bytes))), int32(len(g.bytes)), g.at)
+	code := function[writer](theirs.FxWrite)(tls, file, uintptr(unsafe.Pointer(unsafe.SliceData(g.bytes))), int32(len(g.bytes)), g.at)
 	g.bytes = g.bytes[:0]
 	return code
 }
@@ -151,28 +150,28 @@ func reads(tls *libc.TLS, file, to uintptr, n int32, offset int64) int32 {
 	if code := of(file).flush(tls, file); code != sqlite3.SQLITE_OK {
 		return code
 	}
-	return function[writer](theirs().FxRead)(tls, file, to, n, offset)
+	return function[writer](theirs.FxRead)(tls, file, to, n, offset)
 }
 
 func truncates(tls *libc.TLS, file uintptr, size int64) int32 {
 	if code := of(file).flush(tls, file); code != sqlite3.SQLITE_OK {
 		return code
 	}
-	return function[truncater](theirs().FxTruncate)(tls, file, size)
+	return function[truncater](theirs.FxTruncate)(tls, file, size)
 }
 
 func syncs(tls *libc.TLS, file uintptr, flags int32) int32 {
 	if code := of(file).flush(tls, file); code != sqlite3.SQLITE_OK {
 		return code
 	}
-	return function[syncer](theirs().FxSync)(tls, file, flags)
+	return function[syncer](theirs.FxSync)(tls, file, flags)
 }
 
 func sizes(tls *libc.TLS, file, size uintptr) int32 {
 	if code := of(file).flush(tls, file); code != sqlite3.SQLITE_OK {
 		return code
 	}
-	return function[sizer](theirs().FxFileSize)(tls, file, size)
+	return function[sizer](theirs.FxFileSize)(tls, file, size)
 }
 
 func closes(tls *libc.TLS, file uintptr) int32 {
@@ -180,7 +179,7 @@ func closes(tls *libc.TLS, file uintptr) int32 {
 	files.Lock()
 	delete(files.open, file)
 	files.Unlock()
-	if closed := function[closer](theirs().FxClose)(tls, file); closed != sqlite3.SQLITE_OK {
+	if closed := function[closer](theirs.FxClose)(tls, file); closed != sqlite3.SQLITE_OK {
 		return closed
 	}
 	return code

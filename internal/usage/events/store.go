@@ -187,11 +187,7 @@ func (s Store) insertUnmoved(ctx context.Context, events []Event, stored map[uui
 // goes in where its key did. Nobody else adds keys of these streams meanwhile, since their
 // locks are held. Without them the unique key would have one of two wait, and find the other's.
 func (s Store) insertRecords(ctx context.Context, events []Event, stored map[uuid.UUID]bool) error {
-	const columns = ` INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key, metadata) `
-	into := "INSERT" + columns
-	if s.db.Dialect() == sqldb.SQLite {
-		into = "INSERT OR FAIL" + columns
-	}
+	const into = `INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key, metadata) `
 	types := []string{"uuid", "bigint", "timestamptz", "bigint", "bigint", "uuid", "text", "jsonb"}
 	keysApart := s.KeysApart() && slices.ContainsFunc(events, func(e Event) bool { return e.IdempotencyKey != nil })
 	if keysApart {

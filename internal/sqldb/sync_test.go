@@ -1,0 +1,30 @@
+package sqldb_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+)
+
+// Every commit on SQLite waits for the disk. Package walbuffer counts on it as well: it writes
+// what a commit adds to the log at the sync, before others are told of it.
+func TestCommitsAreSynced(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t, sqldb.SQLite)
+	const full = 2
+	err := db.Tx(t.Context(), func(ctx context.Context) error {
+		var mode int
+		if err := db.Conn(ctx).QueryRowContext(ctx, "PRAGMA synchronous").Scan(&mode); err != nil {
+			return err
+		}
+		if mode != full {
+			t.Errorf("synchronous is %d, want %d", mode, full)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
