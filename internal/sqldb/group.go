@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb/versions"
+	"github.com/tenantry/tenantry/internal/sqldb/walbuffer"
 )
 
 // maxGroup bounds how many transactions share a commit on SQLite, and with it how
@@ -29,6 +30,7 @@ const maxGroup = 32
 type grouped struct {
 	pool    *sql.DB
 	writer  *versions.Writer
+	log     *walbuffer.Log
 	turn    chan struct{} // holds a token while somebody has the turn
 	waiting atomic.Int64  // callers who wait for it
 	open    *commonTx
@@ -47,8 +49,8 @@ type commonTx struct {
 	left    uint64        // see versions.Writer.Left; set before ended is closed
 }
 
-func newGrouped(pool *sql.DB, writer *versions.Writer) *grouped {
-	return &grouped{pool: pool, writer: writer, turn: make(chan struct{}, 1), clock: clock.System()}
+func newGrouped(pool *sql.DB, writer *versions.Writer, log *walbuffer.Log) *grouped {
+	return &grouped{pool: pool, writer: writer, log: log, turn: make(chan struct{}, 1), clock: clock.System()}
 }
 
 // run runs f as a part of the open transaction, or of a new one, and returns once
@@ -190,7 +192,10 @@ func (g *grouped) end(tx *commonTx, failed error) error {
 
 func (g *grouped) commit(tx *commonTx) error {
 	began := g.clock.Now()
-	if err := tx.exec("COMMIT"); err != nil {
+	g.log.Gather()
+	err := tx.exec("COMMIT")
+	g.log.Done()
+	if err != nil {
 		return fmt.Errorf("sqldb: commit: %w", err)
 	}
 	if g.committed != nil {

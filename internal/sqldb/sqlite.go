@@ -42,19 +42,22 @@ func (db *DB) openSQLite(ctx context.Context, rawURL, table string) error {
 	}
 	db.dialect, db.path = SQLite, path
 	versions, writer := versions.New()
-	if err := walbuffer.Register(); err != nil {
+	log, err := walbuffer.New()
+	if err != nil {
 		return err
 	}
-	if db.write, err = sqlitePool(path, sqliteParams+"&vfs="+walbuffer.VFS, 1, writer); err != nil {
+	if db.write, err = sqlitePool(path, sqliteParams+"&vfs="+log.VFS(), 1, writer); err != nil {
+		log.Close()
 		return err
 	}
-	db.versions, db.groups = versions, newGrouped(db.write, writer)
+	db.versions, db.groups = versions, newGrouped(db.write, writer, log)
 	// The first connection turns the file into WAL mode, before a reader that
 	// may not write needs it to be so.
-	if err := db.write.PingContext(ctx); err != nil {
-		return errors.Join(err, db.write.Close())
+	if err = db.write.PingContext(ctx); err == nil {
+		db.read, err = sqlitePool(path, sqliteReads, max(2, runtime.GOMAXPROCS(0)), nil)
 	}
-	if db.read, err = sqlitePool(path, sqliteReads, max(2, runtime.GOMAXPROCS(0)), nil); err != nil {
+	if err != nil {
+		defer log.Close()
 		return errors.Join(err, db.write.Close())
 	}
 	if err := db.versions.Open(ctx, path, sqliteDSN(path, sqliteReads)); err != nil {

@@ -2,11 +2,14 @@
 // one piece. SQLite writes each page in two: the header of its frame, and the page. With some
 // tens of pages to a commit these system calls take longer than the rest of the writing.
 //
-// Invariants: nobody can tell the difference, except that an error of a write, such as a full
-// disk, is the error of the sync that follows it. What is gathered is written before anything
-// else is done with the file, so whoever uses the same handle reads what it wrote. Others
-// read a frame only when the index of the log names it, and SQLite puts it there after the sync
-// of the commit: so a connection that commits without a sync must not use this.
+// Invariant: nobody can tell the difference, except that an error of a write, such as a full
+// disk, is the error of the sync that follows it. Frames are gathered only within a COMMIT,
+// while the connection has the lock of writers, and are written before anything else is done
+// with the file, at the latest by the sync of that commit. Others read a frame only when
+// the index of the log names it, and SQLite puts it there after that sync: so a connection
+// whose commits are not synced must not use this. What a transaction writes before its COMMIT,
+// since its changes do not fit into the cache, is not gathered: were it undone, it could be
+// written later, over what another process has written since.
 package walbuffer
 
 import (
@@ -14,30 +17,27 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/google/uuid"
 	"modernc.org/libc"
 	sqlite3 "modernc.org/sqlite/lib"
 )
-
-// VFS is the name under which Register makes the files known: SQLite's parameter vfs.
-const VFS = "tenantry"
 
 // most is how much is gathered, in bytes: a larger commit is written in several pieces. It is
 // the most that SQLite's own files write at once on Unix.
 const most = 1<<17 - 1
 
-// These are SQLite's own, which do the work, and the ones made from them. They are at
-// package level because SQLite keeps their addresses.
-var (
-	system  *sqlite3.Tsqlite3_vfs
-	ours    sqlite3.Tsqlite3_vfs
-	name    = [len(VFS) + 1]byte([]byte(VFS + "\x00"))
-	methods struct {
-		sync.Mutex
-		system uintptr // where those of a log's file are; 0 until the first is opened
-		ours   sqlite3.Tsqlite3_io_methods
-	}
-	theirs *sqlite3.Tsqlite3_io_methods // at methods.system; set before a log is used
-)
+// Log is the log of a database, as its one writing connection uses it. Its methods are called
+// by whoever uses the connection.
+type Log struct {
+	name      string
+	cName     uintptr // the name; like all that SQLite gets it is not in Go's memory
+	files     uintptr // a sqlite3.Tsqlite3_vfs
+	buffer    uintptr // has room for most
+	gathering bool
+	gathered  int   // bytes in buffer
+	at        int64 // where they belong
+	closing   sync.Once
+}
 
 // The functions of a file that are called or replaced.
 type (
@@ -49,23 +49,87 @@ type (
 	closer    = func(tls *libc.TLS, file uintptr) int32
 )
 
-// Register makes VFS known to SQLite. To call it again does nothing.
-var Register = sync.OnceValue(func() error {
+// known are the logs by the addresses of their files' functions, and those whose files are
+// open by the addresses of these.
+var known = struct {
+	sync.RWMutex
+	logs, open map[uintptr]*Log
+}{logs: map[uintptr]*Log{}, open: map[uintptr]*Log{}}
+
+// SQLite's own functions of a log's file, which do the work, and those that are made from
+// them. They are the same for all logs, and set when the first file is opened.
+var (
+	theirs *sqlite3.Tsqlite3_io_methods
+	system uintptr // where theirs are
+	ours   uintptr
+)
+
+// New makes SQLite know the log of a database that is not open yet.
+func New() (*Log, error) {
 	tls := libc.NewTLS()
 	defer tls.Close()
 	found := sqlite3.Xsqlite3_vfs_find(tls, 0)
 	if found == 0 {
-		return errors.New("walbuffer: SQLite has no files of its own")
+		return nil, errors.New("walbuffer: SQLite has no files of its own")
 	}
-	system = at[sqlite3.Tsqlite3_vfs](found)
-	ours = *system
-	ours.FpNext, ours.FzName = 0, uintptr(unsafe.Pointer(&name))
-	replace[opener](&ours.FxOpen, open)
-	if sqlite3.Xsqlite3_vfs_register(tls, uintptr(unsafe.Pointer(&ours)), 0) != sqlite3.SQLITE_OK {
-		return errors.New("walbuffer: SQLite refused the files")
+	l := &Log{name: "walbuffer-" + uuid.NewString()}
+	var err error
+	if l.cName, err = libc.CString(l.name); err != nil {
+		return nil, err
 	}
-	return nil
-})
+	l.files, l.buffer = allocate[sqlite3.Tsqlite3_vfs](tls), allocate[[most]byte](tls)
+	if l.files == 0 || l.buffer == 0 {
+		l.free(tls)
+		return nil, errors.New("walbuffer: out of memory")
+	}
+	files := at[sqlite3.Tsqlite3_vfs](l.files)
+	*files = *at[sqlite3.Tsqlite3_vfs](found)
+	files.FpNext, files.FzName, files.FpAppData = 0, l.cName, found
+	replace[opener](&files.FxOpen, opens)
+	known.Lock()
+	known.logs[l.files] = l
+	known.Unlock()
+	if sqlite3.Xsqlite3_vfs_register(tls, l.files, 0) != sqlite3.SQLITE_OK {
+		l.free(tls)
+		return nil, errors.New("walbuffer: SQLite refused the files")
+	}
+	return l, nil
+}
+
+// Close is called after the connection is closed. To call it again does nothing.
+func (l *Log) Close() {
+	l.closing.Do(func() {
+		tls := libc.NewTLS()
+		defer tls.Close()
+		sqlite3.Xsqlite3_vfs_unregister(tls, l.files)
+		l.free(tls)
+	})
+}
+
+func (l *Log) free(tls *libc.TLS) {
+	known.Lock()
+	delete(known.logs, l.files)
+	known.Unlock()
+	for _, memory := range []uintptr{l.cName, l.files, l.buffer} {
+		libc.Xfree(tls, memory)
+	}
+}
+
+// VFS is SQLite's parameter vfs for the connection.
+func (l *Log) VFS() string { return l.name }
+
+// Gather gathers what is written from now on. It is called before a COMMIT.
+func (l *Log) Gather() { l.gathering = true }
+
+// Done is called after the COMMIT, whether it has succeeded or not. What is still gathered is
+// of one that has failed, and is dropped.
+func (l *Log) Done() { l.gathering, l.gathered = false, 0 }
+
+// allocate returns memory for a T that is not Go's, 0 if there is none.
+func allocate[T any](tls *libc.TLS) uintptr {
+	var none T
+	return libc.Xmalloc(tls, libc.Tsize_t(unsafe.Sizeof(none)))
+}
 
 // at is what is at an address of SQLite's memory.
 func at[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
@@ -76,73 +140,77 @@ func function[F any](pointer uintptr) F { return *(*F)(unsafe.Pointer(&struct{ u
 // replace puts a function, of package level, into a table.
 func replace[F any](pointer *uintptr, f F) { *(*F)(unsafe.Pointer(pointer)) = f }
 
-// gathered is what is yet to be written to a file.
-type gathered struct {
-	bytes []byte
-	at    int64
-}
-
-// files are those that are open.
-var files = struct {
-	sync.RWMutex
-	open map[uintptr]*gathered
-}{open: map[uintptr]*gathered{}}
-
-func of(file uintptr) *gathered {
-	files.RLock()
-	defer files.RUnlock()
-	return files.open[file]
-}
-
-// open opens a file. One that is no log is SQLite's own.
-func open(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags uintptr) int32 {
-	code := function[opener](system.FxOpen)(tls, vfs, name, file, flags, outFlags)
+// opens opens a file. One that is no log is SQLite's own.
+func opens(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags uintptr) int32 {
+	known.RLock()
+	l := known.logs[vfs]
+	known.RUnlock()
+	original := at[sqlite3.Tsqlite3_vfs](vfs).FpAppData
+	code := function[opener](at[sqlite3.Tsqlite3_vfs](original).FxOpen)(tls, original, name, file, flags, outFlags)
 	table := &at[sqlite3.Tsqlite3_file](file).FpMethods
 	if code != sqlite3.SQLITE_OK || flags&sqlite3.SQLITE_OPEN_WAL == 0 || *table == 0 {
 		return code
 	}
-	methods.Lock()
-	defer methods.Unlock()
-	if methods.system == 0 {
-		methods.system, theirs = *table, at[sqlite3.Tsqlite3_io_methods](*table)
-		methods.ours = *theirs
-		replace[closer](&methods.ours.FxClose, closes)
-		replace[writer](&methods.ours.FxRead, reads)
-		replace[writer](&methods.ours.FxWrite, writes)
-		replace[truncater](&methods.ours.FxTruncate, truncates)
-		replace[syncer](&methods.ours.FxSync, syncs)
-		replace[sizer](&methods.ours.FxFileSize, sizes)
+	known.Lock()
+	defer known.Unlock()
+	if system == 0 {
+		makeOurs(tls, *table)
 	}
-	if *table == methods.system { // all files of one kind have one table
-		files.Lock()
-		files.open[file] = &gathered{}
-		files.Unlock()
-		*table = uintptr(unsafe.Pointer(&methods.ours))
+	if *table == system && ours != 0 { // another one stays SQLite's own
+		known.open[file] = l
+		*table = ours
 	}
 	return code
+}
+
+// makeOurs makes the functions of a log's file from SQLite's own.
+func makeOurs(tls *libc.TLS, original uintptr) {
+	system, theirs, ours = original, at[sqlite3.Tsqlite3_io_methods](original), allocate[sqlite3.Tsqlite3_io_methods](tls)
+	if ours == 0 {
+		return
+	}
+	table := at[sqlite3.Tsqlite3_io_methods](ours)
+	*table = *theirs
+	replace[closer](&table.FxClose, closes)
+	replace[writer](&table.FxRead, reads)
+	replace[writer](&table.FxWrite, writes)
+	replace[truncater](&table.FxTruncate, truncates)
+	replace[syncer](&table.FxSync, syncs)
+	replace[sizer](&table.FxFileSize, sizes)
+}
+
+// of returns the log of a file.
+func of(file uintptr) *Log {
+	known.RLock()
+	defer known.RUnlock()
+	return known.open[file]
 }
 
 // flush writes what is gathered.
-func (g *gathered) flush(tls *libc.TLS, file uintptr) int32 {
-	if len(g.bytes) == 0 {
+func (l *Log) flush(tls *libc.TLS, file uintptr) int32 {
+	if l.gathered == 0 {
 		return sqlite3.SQLITE_OK
 	}
-	code := function[writer](theirs.FxWrite)(tls, file, uintptr(unsafe.Pointer(unsafe.SliceData(g.bytes))), int32(len(g.bytes)), g.at)
-	g.bytes = g.bytes[:0]
-	return code
+	n := int32(l.gathered)
+	l.gathered = 0
+	return function[writer](theirs.FxWrite)(tls, file, l.buffer, n, l.at)
 }
 
 func writes(tls *libc.TLS, file, from uintptr, n int32, offset int64) int32 {
-	g := of(file)
-	if offset != g.at+int64(len(g.bytes)) || len(g.bytes)+int(n) > most {
-		if code := g.flush(tls, file); code != sqlite3.SQLITE_OK {
+	l := of(file)
+	if !l.gathering || offset != l.at+int64(l.gathered) || l.gathered+int(n) > most {
+		if code := l.flush(tls, file); code != sqlite3.SQLITE_OK {
 			return code
 		}
 	}
-	if len(g.bytes) == 0 {
-		g.at = offset
+	if !l.gathering {
+		return function[writer](theirs.FxWrite)(tls, file, from, n, offset)
 	}
-	g.bytes = append(g.bytes, unsafe.Slice(at[byte](from), n)...)
+	if l.gathered == 0 {
+		l.at = offset
+	}
+	copy(at[[most]byte](l.buffer)[l.gathered:], unsafe.Slice(at[byte](from), n))
+	l.gathered += int(n)
 	return sqlite3.SQLITE_OK
 }
 
@@ -174,13 +242,10 @@ func sizes(tls *libc.TLS, file, size uintptr) int32 {
 	return function[sizer](theirs.FxFileSize)(tls, file, size)
 }
 
+// closes closes a file. Nothing is gathered then: that would be within a COMMIT.
 func closes(tls *libc.TLS, file uintptr) int32 {
-	code := of(file).flush(tls, file)
-	files.Lock()
-	delete(files.open, file)
-	files.Unlock()
-	if closed := function[closer](theirs.FxClose)(tls, file); closed != sqlite3.SQLITE_OK {
-		return closed
-	}
-	return code
+	known.Lock()
+	delete(known.open, file)
+	known.Unlock()
+	return function[closer](theirs.FxClose)(tls, file)
 }

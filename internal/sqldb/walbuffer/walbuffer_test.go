@@ -16,13 +16,27 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/walbuffer"
 )
 
-// open opens a database with one connection, with the files of this package.
-func open(t *testing.T, path, more string) *sql.Conn {
+// gathering is a connection whose commits are gathered.
+type gathering struct {
+	*sql.Conn
+	log *walbuffer.Log
+}
+
+func open(t *testing.T, path, more string) gathering {
 	t.Helper()
-	if err := walbuffer.Register(); err != nil {
+	log, err := walbuffer.New()
+	if err != nil {
 		t.Fatal(err)
 	}
-	return connect(t, path, "&vfs="+walbuffer.VFS+more)
+	t.Cleanup(log.Close)
+	return gathering{connect(t, path, "&vfs="+log.VFS()+more), log}
+}
+
+func (g gathering) commit(ctx context.Context) error {
+	g.log.Gather()
+	defer g.log.Done()
+	_, err := g.ExecContext(ctx, "COMMIT")
+	return err
 }
 
 func connect(t *testing.T, path, more string) *sql.Conn {
@@ -62,30 +76,32 @@ func TestEveryCommitIsInTheFiles(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "a.db")
 	conn := open(t, path, "&_pragma=cache_size(8)&_pragma=wal_autocheckpoint(100)")
-	run(t, conn, "CREATE TABLE a (id INTEGER PRIMARY KEY, text TEXT)")
-	run(t, conn, "CREATE INDEX b ON a (text)")
+	run(t, conn.Conn, "CREATE TABLE a (id INTEGER PRIMARY KEY, text TEXT)")
+	run(t, conn.Conn, "CREATE INDEX b ON a (text)")
 	other := connect(t, path, "&_query_only=1")
 	random := rand.New(rand.NewPCG(1, 2))
 	rows := 0
 	for range 25 {
-		run(t, conn, "BEGIN IMMEDIATE")
-		added := insert(t, conn, random)
+		run(t, conn.Conn, "BEGIN IMMEDIATE")
+		added := insert(t, conn.Conn, random)
 		switch random.IntN(4) {
 		case 0:
-			run(t, conn, "SAVEPOINT s")
-			insert(t, conn, random)
-			run(t, conn, "ROLLBACK TO s")
+			run(t, conn.Conn, "SAVEPOINT s")
+			insert(t, conn.Conn, random)
+			run(t, conn.Conn, "ROLLBACK TO s")
 		case 1:
-			run(t, conn, "ROLLBACK")
-			run(t, conn, "BEGIN IMMEDIATE")
+			run(t, conn.Conn, "ROLLBACK")
+			run(t, conn.Conn, "BEGIN IMMEDIATE")
 			added = 0
 		case 2:
-			run(t, conn, "UPDATE a SET text = text || 'x' WHERE id % 7 = 0")
+			run(t, conn.Conn, "UPDATE a SET text = text || 'x' WHERE id % 7 = 0")
 		}
-		run(t, conn, "COMMIT")
+		if err := conn.commit(t.Context()); err != nil {
+			t.Fatal(err)
+		}
 		rows += added
 		if random.IntN(5) == 0 {
-			run(t, conn, "PRAGMA wal_checkpoint(TRUNCATE)")
+			run(t, conn.Conn, "PRAGMA wal_checkpoint(TRUNCATE)")
 		}
 		if n := number(t, other, "SELECT count(*) FROM a"); n != rows {
 			t.Fatalf("another connection sees %d rows, want %d", n, rows)
@@ -130,21 +146,21 @@ func inCopy(t *testing.T, path string) int {
 func TestFullDisk(t *testing.T) { //nolint:paralleltest // writes of all logs fail
 	path := filepath.Join(t.TempDir(), "a.db")
 	conn := open(t, path, "")
-	run(t, conn, "CREATE TABLE a (id INTEGER PRIMARY KEY, text TEXT)")
+	run(t, conn.Conn, "CREATE TABLE a (id INTEGER PRIMARY KEY, text TEXT)")
 	for _, rows := range []int{1, 5000} { // the second is written in pieces
 		walbuffer.Refuse(true)
-		err := commit(t.Context(), conn, rows)
+		err := conn.add(t.Context(), rows)
 		walbuffer.Refuse(false)
 		var failed *sqlite.Error
 		if !errors.As(err, &failed) || failed.Code() != sqlite3.SQLITE_FULL {
 			t.Errorf("%d rows with a full disk: %v, want SQLITE_FULL", rows, err)
 		}
 		_, _ = conn.ExecContext(t.Context(), "ROLLBACK")
-		if n := number(t, conn, "SELECT count(*) FROM a"); n != 0 {
+		if n := number(t, conn.Conn, "SELECT count(*) FROM a"); n != 0 {
 			t.Fatalf("%d rows are left, want none", n)
 		}
 	}
-	if err := commit(t.Context(), conn, 10); err != nil {
+	if err := conn.add(t.Context(), 10); err != nil {
 		t.Fatal(err)
 	}
 	if n := inCopy(t, path); n != 10 {
@@ -152,16 +168,40 @@ func TestFullDisk(t *testing.T) { //nolint:paralleltest // writes of all logs fa
 	}
 }
 
-func commit(ctx context.Context, conn *sql.Conn, rows int) error {
-	for _, statement := range []string{
-		"BEGIN IMMEDIATE",
-		fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
-INSERT INTO a (text) SELECT hex(randomblob(100)) FROM n`, rows),
-		"COMMIT",
-	} {
-		if _, err := conn.ExecContext(ctx, statement); err != nil {
-			return err
+// add commits some rows.
+func (g gathering) add(ctx context.Context, rows int) error {
+	if _, err := g.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	if _, err := g.ExecContext(ctx, fmt.Sprintf(`WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < %d)
+INSERT INTO a (text) SELECT hex(randomblob(100)) FROM n`, rows)); err != nil {
+		return err
+	}
+	return g.commit(ctx)
+}
+
+// What a transaction wrote that was undone, because it did not fit into the cache, is not
+// written over what another process has written since.
+func TestOthersWriteAfterARollback(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "a.db")
+	conn := open(t, path, "&_pragma=cache_size(8)")
+	run(t, conn.Conn, "CREATE TABLE a (id INTEGER PRIMARY KEY, text TEXT)")
+	other := connect(t, path, "")
+	for i := range 3 {
+		run(t, conn.Conn, "PRAGMA wal_checkpoint(TRUNCATE)") // so that undoing reads nothing from the log
+		run(t, conn.Conn, "BEGIN IMMEDIATE")
+		run(t, conn.Conn, numbers+"INSERT INTO a (text) SELECT hex(randomblob(1000)) FROM n WHERE i <= 100")
+		run(t, conn.Conn, "ROLLBACK")
+		run(t, other, numbers+"INSERT INTO a (text) SELECT hex(randomblob(1000)) FROM n WHERE i <= 200")
+		if err := conn.add(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+		if n := inCopy(t, path); n != 201*(i+1) {
+			t.Fatalf("a copy of the files has %d rows, want %d", n, 201*(i+1))
 		}
 	}
-	return nil
 }
+
+// numbers begins a statement with a table n of the numbers i.
+const numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) "
