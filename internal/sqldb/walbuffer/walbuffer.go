@@ -140,7 +140,7 @@ func function[F any](pointer uintptr) F { return *(*F)(unsafe.Pointer(&struct{ u
 // replace puts a function, of package level, into a table.
 func replace[F any](pointer *uintptr, f F) { *(*F)(unsafe.Pointer(pointer)) = f }
 
-// opens opens a file. One that is no log is SQLite's own.
+// opens is for each file that is opened. One that is no log is SQLite's own.
 func opens(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags uintptr) int32 {
 	known.RLock()
 	l := known.logs[vfs]
@@ -242,7 +242,7 @@ func sizes(tls *libc.TLS, file, size uintptr) int32 {
 	return function[sizer](theirs.FxFileSize)(tls, file, size)
 }
 
-// closes closes a file. Nothing is gathered then: that would be within a COMMIT.
+// closes ends the use of a file. Nothing is gathered then: that would be within a COMMIT.
 func closes(tls *libc.TLS, file uintptr) int32 {
 	known.Lock()
 	delete(known.open, file)
