@@ -176,9 +176,6 @@ func (db *DB) Close() error {
 		err = db.versions.Unfollow()
 		defer db.versions.Close()
 	}
-	if db.groups != nil {
-		defer db.groups.log.Close()
-	}
 	// The readers go first: SQLite folds its log into the file when the last
 	// connection closes, and only a writer can do that.
 	if db.read != nil && db.read != db.write {

@@ -47,7 +47,6 @@ func (db *DB) openSQLite(ctx context.Context, rawURL, table string) error {
 		return err
 	}
 	if db.write, err = sqlitePool(path, sqliteParams+"&vfs="+log.VFS(), 1, writer); err != nil {
-		log.Close()
 		return err
 	}
 	db.versions, db.groups = versions, newGrouped(db.write, writer, log)
@@ -57,7 +56,6 @@ func (db *DB) openSQLite(ctx context.Context, rawURL, table string) error {
 		db.read, err = sqlitePool(path, sqliteReads, max(2, runtime.GOMAXPROCS(0)), nil)
 	}
 	if err != nil {
-		defer log.Close()
 		return errors.Join(err, db.write.Close())
 	}
 	if err := db.versions.Open(ctx, path, sqliteDSN(path, sqliteReads)); err != nil {

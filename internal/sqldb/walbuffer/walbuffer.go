@@ -32,11 +32,10 @@ type Log struct {
 	name      string
 	cName     uintptr // the name; like all that SQLite gets it is not in Go's memory
 	files     uintptr // a sqlite3.Tsqlite3_vfs
-	buffer    uintptr // has room for most
+	buffer    uintptr // has room for most, while the file is open
 	gathering bool
 	gathered  int   // bytes in buffer
 	at        int64 // where they belong
-	closing   sync.Once
 }
 
 // The functions of a file that are called or replaced.
@@ -64,7 +63,8 @@ var (
 	ours   uintptr
 )
 
-// New makes SQLite know the log of a database that is not open yet.
+// New makes SQLite know the log of a database that is not open yet. SQLite knows it from then on,
+// which takes some hundred bytes: a connection may be closed long after its pool.
 func New() (*Log, error) {
 	tls := libc.NewTLS()
 	defer tls.Close()
@@ -77,9 +77,7 @@ func New() (*Log, error) {
 	if l.cName, err = libc.CString(l.name); err != nil {
 		return nil, err
 	}
-	l.files, l.buffer = allocate[sqlite3.Tsqlite3_vfs](tls), allocate[[most]byte](tls)
-	if l.files == 0 || l.buffer == 0 {
-		l.free(tls)
+	if l.files = allocate[sqlite3.Tsqlite3_vfs](tls); l.files == 0 {
 		return nil, errors.New("walbuffer: out of memory")
 	}
 	files := at[sqlite3.Tsqlite3_vfs](l.files)
@@ -90,29 +88,9 @@ func New() (*Log, error) {
 	known.logs[l.files] = l
 	known.Unlock()
 	if sqlite3.Xsqlite3_vfs_register(tls, l.files, 0) != sqlite3.SQLITE_OK {
-		l.free(tls)
 		return nil, errors.New("walbuffer: SQLite refused the files")
 	}
 	return l, nil
-}
-
-// Close is called after the connection is closed. To call it again does nothing.
-func (l *Log) Close() {
-	l.closing.Do(func() {
-		tls := libc.NewTLS()
-		defer tls.Close()
-		sqlite3.Xsqlite3_vfs_unregister(tls, l.files)
-		l.free(tls)
-	})
-}
-
-func (l *Log) free(tls *libc.TLS) {
-	known.Lock()
-	delete(known.logs, l.files)
-	known.Unlock()
-	for _, memory := range []uintptr{l.cName, l.files, l.buffer} {
-		libc.Xfree(tls, memory)
-	}
 }
 
 // VFS is SQLite's parameter vfs for the connection.
@@ -156,7 +134,10 @@ func opens(tls *libc.TLS, vfs, name, file uintptr, flags int32, outFlags uintptr
 	if system == 0 {
 		makeOurs(tls, *table)
 	}
-	if *table == system && ours != 0 { // another one stays SQLite's own
+	if *table != system || ours == 0 || l.buffer != 0 {
+		return code // it stays SQLite's own, as a second one that is open does
+	}
+	if l.buffer = allocate[[most]byte](tls); l.buffer != 0 {
 		known.open[file] = l
 		*table = ours
 	}
@@ -245,7 +226,10 @@ func sizes(tls *libc.TLS, file, size uintptr) int32 {
 // closes ends the use of a file. Nothing is gathered then: that would be within a COMMIT.
 func closes(tls *libc.TLS, file uintptr) int32 {
 	known.Lock()
+	l := known.open[file]
 	delete(known.open, file)
 	known.Unlock()
+	libc.Xfree(tls, l.buffer)
+	l.buffer = 0
 	return function[closer](theirs.FxClose)(tls, file)
 }

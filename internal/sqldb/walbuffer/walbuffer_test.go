@@ -28,7 +28,6 @@ func open(t *testing.T, path, more string) gathering {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(log.Close)
 	return gathering{connect(t, path, "&vfs="+log.VFS()+more), log}
 }
 
