@@ -193,9 +193,8 @@ func (g *grouped) end(tx *commonTx, failed error) error {
 func (g *grouped) commit(tx *commonTx) error {
 	began := g.clock.Now()
 	g.log.Gather()
-	err := tx.exec("COMMIT")
-	g.log.Done()
-	if err != nil {
+	defer g.log.Done()
+	if err := tx.exec("COMMIT"); err != nil {
 		return fmt.Errorf("sqldb: commit: %w", err)
 	}
 	if g.committed != nil {
