@@ -104,7 +104,7 @@ type statement struct {
 
 // lasting matches texts that are worth keeping: single statements that do not change
 // the schema.
-var lasting = regexp.MustCompile(`(?i)^(\s|--[^\n]*\n)*(select|insert|update|delete|with|values|begin|commit|rollback|savepoint|release)\b[^;]*$`)
+var lasting = regexp.MustCompile(`(?i)^(\s|--[^\n]*\n)*(select|insert|update|delete|with|values|begin|commit|rollback|savepoint|release|pragma\s+wal_checkpoint)\b[^;]*$`)
 
 // kept returns the kept statement of a text; nil when the text is not kept.
 func (c *conn) kept(ctx context.Context, text string) (*statement, error) {

@@ -17,6 +17,12 @@ import (
 // long the first of them waits for the last.
 const maxGroup = 32
 
+// longLog is how long the write-ahead log of SQLite becomes, in bytes, before it is written back. SQLite
+// would do that within the commit that makes it so long, before that is answered and settled.
+// It is done before the next transaction instead: whoever waited for the commit goes on meanwhile, and what
+// was read before still holds.
+const longLog = 16 << 20
+
 // grouped runs the write transactions of SQLite, one after the other as SQLite
 // does anyway, and lets those that wait for each other share a commit: making a
 // commit durable takes a millisecond of the disk's time, most transactions a tenth
@@ -132,6 +138,10 @@ func (g *grouped) begin(ctx context.Context) error {
 	conn, err := g.pool.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("sqldb: begin: %w", err)
+	}
+	if g.log.Size() >= longLog {
+		// What fails is tried again, and is in the log until then.
+		_, _ = conn.ExecContext(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)")
 	}
 	if _, err := conn.ExecContext(context.Background(), "BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("sqldb: begin: %w", errors.Join(err, conn.Close()))

@@ -36,6 +36,7 @@ type Log struct {
 	gathering bool
 	gathered  int   // bytes in buffer
 	at        int64 // where they belong
+	end       int64 // of what was written since the log has begun anew
 }
 
 // The functions of a file that are called or replaced.
@@ -102,6 +103,10 @@ func (l *Log) Gather() { l.gathering = true }
 // Done is called after the COMMIT, whether it has succeeded or not. What is still gathered is
 // of one that has failed, and is dropped.
 func (l *Log) Done() { l.gathering, l.gathered = false, 0 }
+
+// Size is how long the log is, in bytes, as far as the connection has written it; 0 where its
+// file is SQLite's own.
+func (l *Log) Size() int64 { return l.end }
 
 // allocate returns memory for a T that is not Go's, 0 if there is none.
 func allocate[T any](tls *libc.TLS) uintptr {
@@ -179,6 +184,10 @@ func (l *Log) flush(tls *libc.TLS, file uintptr) int32 {
 
 func writes(tls *libc.TLS, file, from uintptr, n int32, offset int64) int32 {
 	l := of(file)
+	if offset == 0 { // its header
+		l.end = 0
+	}
+	l.end = max(l.end, offset+int64(n))
 	if !l.gathering || offset != l.at+int64(l.gathered) || l.gathered+int(n) > most {
 		if code := l.flush(tls, file); code != sqlite3.SQLITE_OK {
 			return code
@@ -230,6 +239,6 @@ func closes(tls *libc.TLS, file uintptr) int32 {
 	delete(known.open, file)
 	known.Unlock()
 	libc.Xfree(tls, l.buffer)
-	l.buffer = 0
+	l.buffer, l.end = 0, 0
 	return function[closer](theirs.FxClose)(tls, file)
 }
