@@ -171,13 +171,23 @@ func (s Store) Insert(ctx context.Context, events []Event) (map[uuid.UUID]bool, 
 // insertUnmoved stores events of streams that have no numbers yet, and adds the ids of those that
 // it stored.
 func (s Store) insertUnmoved(ctx context.Context, events []Event, stored map[uuid.UUID]bool) error {
-	rows := make([]any, 0, 8*len(events))
+	if len(events) == 0 {
+		return nil
+	}
+	rows, places := make([]any, 0, 8*len(events)), make([]any, 0, 4*len(events))
 	for _, e := range events {
 		rows = append(rows, e.Stream.TenantID, e.ID, e.Stream.MeterID, int64(e.Quantity), e.IdempotencyKey, e.RecordedAt, e.Metadata, e.StoredAt)
+		places = append(places, e.Stream.TenantID, e.Stream.MeterID, e.RecordedAt, e.ID)
 	}
-	return s.insert(ctx, func(values string) string {
-		return `INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at) ` + values
-	}, nil, rows, []string{"uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz"}, stored)
+	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz")
+	all, err := s.insert(ctx, `INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at) `+values, args, events, stored)
+	if all || err != nil {
+		return err
+	}
+	values, args = sqldb.Values(s.db, 1, places, "uuid", "uuid", "timestamptz", "uuid")
+	return s.find(ctx, `SELECT e.id FROM (`+values+`) v
+CROSS JOIN usage_events e
+WHERE e.tenant_id = v.column1 AND e.meter_id = v.column2 AND e.recorded_at = v.column3 AND e.id = v.column4`, args, stored)
 }
 
 // insertRecords stores events of streams that have numbers, with their keys, and adds the ids of
@@ -187,34 +197,53 @@ func (s Store) insertUnmoved(ctx context.Context, events []Event, stored map[uui
 // goes in where its key did. Nobody else adds keys of these streams meanwhile, since their
 // locks are held. Without them the unique key would have one of two wait, and find the other's.
 func (s Store) insertRecords(ctx context.Context, events []Event, stored map[uuid.UUID]bool) error {
-	const into = `INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key, metadata) `
+	if len(events) == 0 {
+		return nil
+	}
 	types := []string{"uuid", "bigint", "timestamptz", "bigint", "bigint", "uuid", "text", "jsonb"}
 	keysApart := s.KeysApart() && slices.ContainsFunc(events, func(e Event) bool { return e.IdempotencyKey != nil })
 	if keysApart {
 		types, events = append(types, "uuid"), firstOfKeys(events)
 	}
-	rows := make([]any, 0, len(types)*len(events))
+	rows, places := make([]any, 0, len(types)*len(events)), make([]any, 0, 4*len(events))
 	for _, e := range events {
 		at := e.RecordedAt.Truncate(time.Microsecond)
 		delay := e.StoredAt.Truncate(time.Microsecond).Sub(at).Microseconds()
-		rows = append(rows, sqldb.ID(e.Stream.TenantID), *e.Number, at, int64(e.Quantity), delay, sqldb.ID(e.ID), e.IdempotencyKey, e.Metadata)
+		tenant, id := sqldb.ID(e.Stream.TenantID), sqldb.ID(e.ID)
+		rows = append(rows, tenant, *e.Number, at, int64(e.Quantity), delay, id, e.IdempotencyKey, e.Metadata)
 		switch {
 		case keysApart && e.IdempotencyKey == nil:
 			rows = append(rows, nil)
 		case keysApart:
 			rows = append(rows, hashOf(*e.IdempotencyKey))
 		}
+		places = append(places, tenant, *e.Number, at, id)
 	}
+	all, err := s.insertRows(ctx, keysApart, rows, types, events, stored)
+	if all || err != nil {
+		return err
+	}
+	values, args := sqldb.Values(s.db, 1, places, "uuid", "bigint", "timestamptz", "uuid")
+	return s.find(ctx, `SELECT r.id FROM (`+values+`) v
+CROSS JOIN usage_records r
+WHERE r.tenant_id = v.column1 AND r.stream = v.column2 AND r.recorded_at = v.column3 AND r.id = v.column4`, args, stored)
+}
+
+// insertRows is the insert of insertRecords. With keysApart the last column of rows is the hash of the key.
+func (s Store) insertRows(ctx context.Context, keysApart bool, rows []any, types []string, events []Event, stored map[uuid.UUID]bool) (all bool, err error) {
+	const into = `INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key, metadata) `
 	if !keysApart {
-		return s.insert(ctx, func(values string) string { return into + values }, nil, rows, types, stored)
+		values, args := sqldb.Values(s.db, 1, rows, types...)
+		return s.insert(ctx, into+values, args, events, stored)
 	}
-	return s.insert(ctx, func(values string) string { // both in one round trip
-		return `WITH v AS MATERIALIZED (` + values + `), k AS (
+	values, args := sqldb.Values(s.db, 2, rows, types...)
+	return s.insert(ctx, // both in one round trip
+		`WITH v AS MATERIALIZED (`+values+`), k AS (
     INSERT INTO usage_record_keys (tenant_id, stream, stored_on, hash)
     SELECT v.column1, v.column2, $1::integer, v.column9 FROM v WHERE v.column9 IS NOT NULL ON CONFLICT DO NOTHING RETURNING stream, hash
-) ` + into + `SELECT v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8 FROM v
-WHERE v.column9 IS NULL OR (v.column2, v.column9) IN (SELECT k.stream, k.hash FROM k)`
-	}, []any{dayOfLast(events)}, rows, types, stored)
+) `+into+`SELECT v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, v.column7, v.column8 FROM v
+WHERE v.column9 IS NULL OR (v.column2, v.column9) IN (SELECT k.stream, k.hash FROM k)`,
+		append([]any{dayOfLast(events)}, args...), events, stored)
 }
 
 // firstOfKeys returns events without those whose key an earlier one has.
@@ -275,20 +304,36 @@ func hashOf(key string) sqldb.ID {
 // DayOf numbers the day of UTC that a time is in, counted from 1970.
 func DayOf(at time.Time) int32 { return int32(at.Unix() / (24 * 60 * 60)) }
 
-// insert runs a statement about rows, whose first parameters are args, and adds the ids of what it
-// stored. A row that is there twice is in conflict with itself.
-func (s Store) insert(ctx context.Context, statement func(values string) string, args, rows []any, types []string, stored map[uuid.UUID]bool) error {
-	if len(rows) == 0 {
-		return nil
+// insert runs a statement that stores events, and reports whether it stored all of them: then their ids
+// are added. Where it did not, find is to tell which. A row that is there twice is in conflict with
+// itself. To have the ids returned would take SQLite a fifth of the time of the insert, which mostly
+// stores all.
+func (s Store) insert(ctx context.Context, statement string, args []any, events []Event, stored map[uuid.UUID]bool) (all bool, err error) {
+	result, err := s.db.Conn(ctx).ExecContext(ctx, statement+` ON CONFLICT DO NOTHING`, args...)
+	if err != nil {
+		return false, sqldb.Wrap(err, "insert events")
 	}
-	values, more := sqldb.Values(s.db, len(args)+1, rows, types...)
-	return s.each(ctx, "insert events", statement(values)+` ON CONFLICT DO NOTHING RETURNING id`, append(args, more...),
-		func(scan func(...any) error) error {
-			var id uuid.UUID
-			err := scan(&id)
-			stored[id] = true
-			return err
-		})
+	n, err := result.RowsAffected()
+	if err != nil {
+		return false, sqldb.Wrap(err, "count inserted events")
+	}
+	if n < int64(len(events)) {
+		return false, nil
+	}
+	for _, e := range events {
+		stored[e.ID] = true
+	}
+	return true, nil
+}
+
+// find adds the ids that a query has found.
+func (s Store) find(ctx context.Context, query string, args []any, stored map[uuid.UUID]bool) error {
+	return s.each(ctx, "find inserted events", query, args, func(scan func(...any) error) error {
+		var id uuid.UUID
+		err := scan(&id)
+		stored[id] = true
+		return err
+	})
 }
 
 // each calls read for every row of a result.
