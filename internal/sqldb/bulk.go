@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/google/uuid"
 )
@@ -71,9 +72,35 @@ func element(value any) any {
 	}
 }
 
-// tuples writes n tuples of placeholders, numbered from first on:
-// ($1::uuid,$2::text),($3::uuid,$4::text).
+// tuples returns n tuples of placeholders, numbered from first on:
+// ($1::uuid,$2::text),($3::uuid,$4::text). What is not large is remembered.
 func tuples(first, n int, types ...string) string {
+	if n*len(types) > maxRemembered {
+		return writeTuples(first, n, types)
+	}
+	key := tuplesKey{first, n, strings.Join(types, ",")}
+	if known, ok := remembered.Load(key); ok {
+		text, _ := known.(string)
+		return text
+	}
+	text := writeTuples(first, n, types)
+	remembered.Store(key, text)
+	return text
+}
+
+// remembered are texts of tuples. There are few: of each statement one for each number that [Padded]
+// leaves.
+var remembered sync.Map // tuplesKey → string
+
+// maxRemembered bounds the placeholders of one that is remembered.
+const maxRemembered = 2048
+
+type tuplesKey struct {
+	first, n int
+	types    string
+}
+
+func writeTuples(first, n int, types []string) string {
 	var b strings.Builder
 	b.Grow(n * len(types) * len("($1000::uuid)"))
 	for i := range n * len(types) {

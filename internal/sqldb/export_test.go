@@ -10,3 +10,6 @@ func (db *DB) Waiting() int { return int(db.groups.waiting.Load()) }
 func (db *DB) LogSize() int64 { return db.groups.log.Size() }
 
 const LongLog = longLog
+
+// SQLiteParams are the settings of every SQLite connection.
+const SQLiteParams = sqliteParams
