@@ -20,6 +20,10 @@ const (
 	maxQueued = 256 * maxBatch
 	// MaxWaiting is how many calls may wait.
 	MaxWaiting = 16 * maxBatch
+	// gathering is how long a batch waits, at most, for as many calls as half of those in the two before
+	// it: whoever was answered with these mostly comes again. Larger batches cost less, and many would
+	// otherwise find a queue that is nearly empty, since all but a few callers were in the one before.
+	gathering = 500 * time.Microsecond
 	// patience is how long the next batch waits for the one before. One after the other
 	// they are larger, and most of what a batch costs does not depend on its size; but one
 	// that waits for a lock, or for a slow disk, must not keep all others waiting.
@@ -44,12 +48,14 @@ type Config[S, V any] struct {
 	Calls, Batches int
 }
 
-// Writer stores what it is given in batches. It takes whatever is waiting and never waits
-// for more, so that a lone call is stored at once.
+// Writer stores what it is given in batches. A lone call is stored at once; where many call all the
+// time a batch waits for some of them.
 type Writer[S, V any] struct {
 	Config[S, V]
 	queue  chan *call[S, V]
 	queued atomic.Int64  // submissions in queue
+	wanted atomic.Int64  // how many calls in queue the next batch waits for; 0 while it does not
+	enough chan struct{} // is told of them
 	slots  chan struct{} // one is taken for each batch that is stored
 
 	mu      sync.RWMutex
@@ -66,7 +72,9 @@ type call[S, V any] struct {
 
 // New returns a Writer, which writes once Run is called.
 func New[S, V any](c Config[S, V]) *Writer[S, V] {
-	return &Writer[S, V]{Config: c, queue: make(chan *call[S, V], c.Calls), slots: make(chan struct{}, c.Batches)}
+	return &Writer[S, V]{
+		Config: c, queue: make(chan *call[S, V], c.Calls), slots: make(chan struct{}, c.Batches), enough: make(chan struct{}, 1),
+	}
 }
 
 // Submit queues submissions and waits until each is stored or refused. An error means
@@ -95,10 +103,21 @@ func (w *Writer[S, V]) enqueue(one *call[S, V]) bool {
 	}
 	select {
 	case w.queue <- one:
+		if wanted := w.wanted.Load(); wanted > 0 && int64(len(w.queue)) >= wanted {
+			signal(w.enough)
+		}
 		return true
 	default:
 		w.queued.Add(-n)
 		return false
+	}
+}
+
+// signal leaves a token in a channel with room for one.
+func signal(c chan<- struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
 	}
 }
 
@@ -127,11 +146,14 @@ func (w *Writer[S, V]) Run(ctx context.Context) {
 	}
 	defer running.Wait()
 	defer close(batches)
+	last, before := 0, 0 // calls in the two batches before
 	for {
 		w.slots <- struct{}{}
 		select {
 		case one := <-w.queue:
+			w.gather((last+before)/2 - 1)
 			next := storing[S, V]{w.batch(one), make(chan struct{})}
+			last, before = len(next.batch), last
 			batches <- next
 			wait(next.stored, patience)
 		case <-ctx.Done():
@@ -144,7 +166,23 @@ func (w *Writer[S, V]) Run(ctx context.Context) {
 	}
 }
 
-// wait returns when done is closed, or at most some time later.
+// gather waits until there are so many calls in queue, or for the time of gathering.
+func (w *Writer[S, V]) gather(calls int) {
+	if len(w.queue) >= calls {
+		return
+	}
+	select {
+	case <-w.enough: // of an earlier batch
+	default:
+	}
+	w.wanted.Store(int64(calls))
+	if len(w.queue) < calls { // those that came before would not tell
+		wait(w.enough, gathering)
+	}
+	w.wanted.Store(0)
+}
+
+// wait returns when done is closed, or has a token, or at most some time later.
 func wait(done <-chan struct{}, most time.Duration) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
