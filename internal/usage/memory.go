@@ -185,8 +185,7 @@ func (r *recollection) keepTenant(id uuid.UUID, streams []*stream) {
 		}
 		left.stamp = r.notes.Stamp(rowsOf(id)...)
 	}
-	left.meters, left.streams = make(map[string]*meterRules, len(before.meters)), make(map[uuid.UUID]keptStream, len(before.streams))
-	maps.Copy(left.meters, before.meters)
+	left.meters, left.streams = before.meters, make(map[uuid.UUID]keptStream, len(before.streams))
 	maps.Copy(left.streams, before.streams)
 	for _, s := range streams {
 		if len(s.counters) > keptCounters {
@@ -198,8 +197,14 @@ func (r *recollection) keepTenant(id uuid.UUID, streams []*stream) {
 				kept.counters = append(kept.counters, Counter{Period: c.Period, Value: c.Value, LastRecordedAt: c.LastRecordedAt})
 			}
 		}
-		left.meters[s.meter.Code] = &meterRules{Meter: s.meter, billable: s.billable}
 		left.streams[s.key.MeterID] = kept
+	}
+	if !known {
+		left.meters = make(map[string]*meterRules, len(before.meters)+len(streams))
+		maps.Copy(left.meters, before.meters)
+		for _, s := range streams {
+			left.meters[s.meter.Code] = &meterRules{Meter: s.meter, billable: s.billable}
+		}
 	}
 	r.memory.tenants.Put(id, left)
 }

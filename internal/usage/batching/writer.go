@@ -20,9 +20,9 @@ const (
 	maxQueued = 256 * maxBatch
 	// MaxWaiting is how many calls may wait.
 	MaxWaiting = 16 * maxBatch
-	// gathering is how long a batch waits, at most, for as many calls as half of those in the two before
-	// it: whoever was answered with these mostly comes again. Larger batches cost less, and many would
-	// otherwise find a queue that is nearly empty, since all but a few callers were in the one before.
+	// gathering is how long a batch waits, at most, for two fifths of as many calls as were in the two
+	// before it: whoever was answered with these mostly comes again. Larger batches cost less, and many
+	// would otherwise find a queue that is nearly empty, since all but a few callers were in the one before.
 	gathering = 500 * time.Microsecond
 	// patience is how long the next batch waits for the one before. One after the other
 	// they are larger, and most of what a batch costs does not depend on its size; but one
@@ -56,6 +56,7 @@ type Writer[S, V any] struct {
 	queued atomic.Int64  // submissions in queue
 	wanted atomic.Int64  // how many calls in queue the next batch waits for; 0 while it does not
 	enough chan struct{} // is told of them
+	most   time.Duration // that it waits
 	slots  chan struct{} // one is taken for each batch that is stored
 
 	mu      sync.RWMutex
@@ -73,7 +74,7 @@ type call[S, V any] struct {
 // New returns a Writer, which writes once Run is called.
 func New[S, V any](c Config[S, V]) *Writer[S, V] {
 	return &Writer[S, V]{
-		Config: c, queue: make(chan *call[S, V], c.Calls), slots: make(chan struct{}, c.Batches), enough: make(chan struct{}, 1),
+		Config: c, queue: make(chan *call[S, V], c.Calls), slots: make(chan struct{}, c.Batches), enough: make(chan struct{}, 1), most: gathering,
 	}
 }
 
@@ -151,7 +152,7 @@ func (w *Writer[S, V]) Run(ctx context.Context) {
 		w.slots <- struct{}{}
 		select {
 		case one := <-w.queue:
-			w.gather((last+before)/2 - 1)
+			w.gather(2*(last+before)/5 - 1)
 			next := storing[S, V]{w.batch(one), make(chan struct{})}
 			last, before = len(next.batch), last
 			batches <- next
@@ -166,7 +167,7 @@ func (w *Writer[S, V]) Run(ctx context.Context) {
 	}
 }
 
-// gather waits until there are so many calls in queue, or for the time of gathering.
+// gather waits until there are so many calls in queue, or for as long as it may.
 func (w *Writer[S, V]) gather(calls int) {
 	if len(w.queue) >= calls {
 		return
@@ -177,7 +178,7 @@ func (w *Writer[S, V]) gather(calls int) {
 	}
 	w.wanted.Store(int64(calls))
 	if len(w.queue) < calls { // those that came before would not tell
-		wait(w.enough, gathering)
+		wait(w.enough, w.most)
 	}
 	w.wanted.Store(0)
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -311,6 +312,59 @@ func TestWriterOvertakesASlowBatch(t *testing.T) {
 	for range 3 {
 		if err := <-answers; err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// Where many call all the time a batch waits for as many calls as two fifths of those in the two
+// before, the one that it begins with included, and stores them together.
+func TestWriterGathers(t *testing.T) {
+	t.Parallel()
+	j := &journal{entered: make(chan struct{}), resume: make(chan struct{})}
+	w := newWriter(j, 32, 1)
+	w.most = time.Hour
+	answers := make([]<-chan verdict, 0, 20)
+	for range 10 {
+		answers = append(answers, ask(t.Context(), t, w, "a"))
+	}
+	start(t, w)
+	<-j.entered
+	j.resume <- struct{}{}
+	for range 4 { // 10 / 5 * 2
+		out := make(chan verdict, 1)
+		answers = append(answers, out)
+		go func() {
+			verdicts, err := w.Submit(t.Context(), "b")
+			if err != nil {
+				verdicts = []verdict{{err: err}}
+			}
+			out <- verdicts[0]
+		}()
+	}
+	<-j.entered
+	j.resume <- struct{}{}
+	for _, answer := range answers {
+		if v := <-answer; v.err != nil {
+			t.Error(v.err)
+		}
+	}
+	if n := len(j.batches); n != 2 || len(j.batches[1]) != 4 {
+		t.Errorf("%d batches, the last of %d", n, len(j.batches[n-1]))
+	}
+}
+
+// Calls that do not come are not waited for.
+func TestWriterGathersForAWhile(t *testing.T) {
+	t.Parallel()
+	j := &journal{}
+	w := newWriter(j, 32, 1)
+	for range 20 {
+		ask(t.Context(), t, w, "a")
+	}
+	start(t, w)
+	for _, code := range []string{"alone", "again", "once more"} {
+		if verdicts, err := w.Submit(t.Context(), code); err != nil || verdicts[0].code != code {
+			t.Errorf("%s: %v, %v", code, verdicts, err)
 		}
 	}
 }

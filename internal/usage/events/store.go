@@ -174,17 +174,20 @@ func (s Store) insertUnmoved(ctx context.Context, events []Event, stored map[uui
 	if len(events) == 0 {
 		return nil
 	}
-	rows, places := make([]any, 0, 8*len(events)), make([]any, 0, 4*len(events))
+	rows := make([]any, 0, 8*len(events))
 	for _, e := range events {
 		rows = append(rows, e.Stream.TenantID, e.ID, e.Stream.MeterID, int64(e.Quantity), e.IdempotencyKey, e.RecordedAt, e.Metadata, e.StoredAt)
-		places = append(places, e.Stream.TenantID, e.Stream.MeterID, e.RecordedAt, e.ID)
 	}
 	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "uuid", "bigint", "text", "timestamptz", "jsonb", "timestamptz")
 	all, err := s.insert(ctx, `INSERT INTO usage_events (tenant_id, id, meter_id, quantity, idempotency_key, recorded_at, metadata, created_at) `+values, args, events, stored)
 	if all || err != nil {
 		return err
 	}
-	values, args = sqldb.Values(s.db, 1, places, "uuid", "uuid", "timestamptz", "uuid")
+	rows = rows[:0]
+	for _, e := range events {
+		rows = append(rows, e.Stream.TenantID, e.Stream.MeterID, e.RecordedAt, e.ID)
+	}
+	values, args = sqldb.Values(s.db, 1, rows, "uuid", "uuid", "timestamptz", "uuid")
 	return s.find(ctx, `SELECT e.id FROM (`+values+`) v
 CROSS JOIN usage_events e
 WHERE e.tenant_id = v.column1 AND e.meter_id = v.column2 AND e.recorded_at = v.column3 AND e.id = v.column4`, args, stored)
@@ -205,25 +208,27 @@ func (s Store) insertRecords(ctx context.Context, events []Event, stored map[uui
 	if keysApart {
 		types, events = append(types, "uuid"), firstOfKeys(events)
 	}
-	rows, places := make([]any, 0, len(types)*len(events)), make([]any, 0, 4*len(events))
+	rows := make([]any, 0, len(types)*len(events))
 	for _, e := range events {
 		at := e.RecordedAt.Truncate(time.Microsecond)
 		delay := e.StoredAt.Truncate(time.Microsecond).Sub(at).Microseconds()
-		tenant, id := sqldb.ID(e.Stream.TenantID), sqldb.ID(e.ID)
-		rows = append(rows, tenant, *e.Number, at, int64(e.Quantity), delay, id, e.IdempotencyKey, e.Metadata)
+		rows = append(rows, sqldb.ID(e.Stream.TenantID), *e.Number, at, int64(e.Quantity), delay, sqldb.ID(e.ID), e.IdempotencyKey, e.Metadata)
 		switch {
 		case keysApart && e.IdempotencyKey == nil:
 			rows = append(rows, nil)
 		case keysApart:
 			rows = append(rows, hashOf(*e.IdempotencyKey))
 		}
-		places = append(places, tenant, *e.Number, at, id)
 	}
 	all, err := s.insertRows(ctx, keysApart, rows, types, events, stored)
 	if all || err != nil {
 		return err
 	}
-	values, args := sqldb.Values(s.db, 1, places, "uuid", "bigint", "timestamptz", "uuid")
+	rows = rows[:0]
+	for _, e := range events {
+		rows = append(rows, sqldb.ID(e.Stream.TenantID), *e.Number, e.RecordedAt.Truncate(time.Microsecond), sqldb.ID(e.ID))
+	}
+	values, args := sqldb.Values(s.db, 1, rows, "uuid", "bigint", "timestamptz", "uuid")
 	return s.find(ctx, `SELECT r.id FROM (`+values+`) v
 CROSS JOIN usage_records r
 WHERE r.tenant_id = v.column1 AND r.stream = v.column2 AND r.recorded_at = v.column3 AND r.id = v.column4`, args, stored)
