@@ -26,7 +26,9 @@ func TestBoundAsByTheDriver(t *testing.T) {
 	id := uuid.New()
 	for _, arg := range []any{
 		at, at.Add(120 * time.Millisecond), at.Add(123456 * time.Microsecond), at.In(time.FixedZone("", -3*60*60-30*60)),
-		time.Now().Truncate(time.Microsecond), time.Time{}, time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC),
+		at.Add(-time.Microsecond),
+		time.Time{},
+		time.Date(9999, 12, 31, 23, 59, 59, 999999000, time.UTC),
 		&at, (*time.Time)(nil), id, &id, (*uuid.UUID)(nil), sqldb.JSON(`{"a":1}`), sqldb.JSON(nil),
 		nil, 7, int64(8), 1.5, true, "text", []byte("bytes"), new("text"), (*string)(nil),
 	} {
@@ -62,7 +64,8 @@ func TestBoundTimes(t *testing.T) {
 		rows = append(rows, i, at.Add(time.Duration(i*i%7)*time.Second), at.Add(time.Duration(i)*time.Minute))
 	}
 	values, args := sqldb.Values(db, 1, rows, "bigint", "timestamptz", "timestamptz")
-	err := db.Each(t.Context(), sqldb.Query{Doing: "read", Text: `SELECT v.column1, v.column2, v.column3 FROM (` + values + `) v`, Args: args,
+	err := db.Each(t.Context(), sqldb.Query{
+		Doing: "read", Text: `SELECT v.column1, v.column2, v.column3 FROM (` + values + `) v`, Args: args,
 		Row: func(scan func(...any) error) error {
 			var i int
 			var one, other string
@@ -74,7 +77,8 @@ func TestBoundTimes(t *testing.T) {
 				t.Errorf("%d has %s and %s", i, one, other)
 			}
 			return nil
-		}})
+		},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
