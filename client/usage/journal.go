@@ -67,7 +67,7 @@ func openJournal(path string) (_ *journal, kept []Event, err error) {
 	}
 	defer func() {
 		if err != nil {
-			_ = lock.Close()
+			_ = unlock(lock)
 		}
 	}()
 	kept, err = readJournal(path)
@@ -286,5 +286,5 @@ func (j *journal) close() error {
 	if j.file != nil {
 		err = errors.Join(err, j.file.Close())
 	}
-	return errors.Join(err, j.lock.Close())
+	return errors.Join(err, unlock(j.lock))
 }

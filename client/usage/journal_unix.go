@@ -20,6 +20,12 @@ func openLocked(path string) (*os.File, error) {
 	return file, nil
 }
 
+// unlock gives the file up. A process that is being started has it as well until it runs its
+// program, so that closing it alone would not end the lock.
+func unlock(file *os.File) error {
+	return errors.Join(syscall.Flock(int(file.Fd()), syscall.LOCK_UN), file.Close())
+}
+
 // syncFolder brings the names in a folder to the disk.
 func syncFolder(path string) error {
 	folder, err := os.Open(path)

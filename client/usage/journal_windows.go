@@ -19,5 +19,8 @@ func openLocked(path string) (*os.File, error) {
 	return os.NewFile(uintptr(handle), path), nil
 }
 
+// unlock gives the file up.
+func unlock(file *os.File) error { return file.Close() }
+
 // syncFolder does nothing: Windows keeps the names in a folder itself.
 func syncFolder(string) error { return nil }
