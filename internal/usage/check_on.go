@@ -43,7 +43,7 @@ func (l *ledger) again(ctx context.Context, id uuid.UUID, one remembered) (remem
 	states, counters := map[StreamKey]streamState{}, map[StreamKey][]*Counter{}
 	queries, allowances := l.plans.Allowances([]uuid.UUID{id})
 	queries = slices.Concat(queries, metersForRecording(slices.Sorted(maps.Keys(one.meters)), meters))
-	queries = append(queries, lockQuery(keys, states), countersQuery(keys, one.covers, counters))
+	queries = append(queries, l.store.lockQuery(keys, states), l.store.countersQuery(keys, one.covers, counters))
 	if err := l.store.db.Each(ctx, queries...); err != nil {
 		return remembered{}, err
 	}
