@@ -1,6 +1,7 @@
 package sqldb_test
 
 import (
+	"os"
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -22,17 +23,20 @@ func TestLongLogIsWrittenBack(t *testing.T) {
 		if written > 3*sqldb.LongLog/part {
 			t.Fatalf("the log has %d bytes after %d MiB", before, written)
 		}
+		file := size(t, db.File())
 		exec(t, db, `INSERT INTO probes (id, name) VALUES ($1, hex(zeroblob($2)))`, written, part/2)
-		size := db.LogSize()
+		log := db.LogSize()
 		switch {
-		case size < part || size > sqldb.LongLog+2*part:
-			t.Fatalf("the log has %d bytes", size)
-		case size < before && before < sqldb.LongLog:
+		case log < part || log > sqldb.LongLog+2*part:
+			t.Fatalf("the log has %d bytes", log)
+		case log >= sqldb.LongLog && size(t, db.File()) != file:
+			t.Fatal("a log that has become long is written back within the commit")
+		case log < before && before < sqldb.LongLog:
 			t.Fatalf("it began anew with %d bytes", before)
-		case size < before:
+		case log < before:
 			rounds++
 		}
-		before = size
+		before = log
 		kept.check(t, "writing", "SELECT count(*) FROM others")
 	}
 	if kept.hits != written {
@@ -42,4 +46,14 @@ func TestLongLogIsWrittenBack(t *testing.T) {
 	if scan(t, db, []any{&stored}, `SELECT count(*) FROM probes WHERE length(name) = $1`, part); stored != written {
 		t.Errorf("%d of %d are stored", stored, written)
 	}
+}
+
+// size returns how long a file is, in bytes.
+func size(t *testing.T, path string) int64 {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info.Size()
 }

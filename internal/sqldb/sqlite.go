@@ -24,9 +24,9 @@ import (
 // survives a power cut. temp_store(MEMORY): what a statement of many rows or a
 // savepoint would have to undo is kept in memory and not in a file. cache_size
 // (16 MiB) spares pages that change often from being read again and again.
-// wal_autocheckpoint (32 MiB) is for who writes much at once, since longLog comes first. _time_format and _timezone make
-// stored times sort as text. _texttotime stays off: it would guess at texts that
-// look like times.
+// wal_autocheckpoint (32 MiB) is for who writes much at once, since longLog comes
+// first. _time_format and _timezone make stored times sort as text. _texttotime
+// stays off: it would guess at texts that look like times.
 const sqliteParams = "_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)" +
 	"&_pragma=synchronous(FULL)&_busy_timeout=5000&_pragma=temp_store(MEMORY)&_pragma=cache_size(-16384)&_pragma=wal_autocheckpoint(8000)&_dqs=0&_time_format=sqlite&_timezone=UTC"
 

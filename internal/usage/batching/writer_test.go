@@ -320,32 +320,39 @@ func TestWriterOvertakesASlowBatch(t *testing.T) {
 // before, the one that it begins with included, and stores them together.
 func TestWriterGathers(t *testing.T) {
 	t.Parallel()
-	j := &journal{entered: make(chan struct{}), resume: make(chan struct{})}
+	j := &journal{}
 	w := newWriter(j, 32, 1)
 	w.most = time.Hour
-	answers := make([]<-chan verdict, 0, 20)
+	answers := make(chan error, 14)
+	submit := func(code string) {
+		_, err := w.Submit(t.Context(), code)
+		answers <- err
+	}
 	for range 10 {
-		answers = append(answers, ask(t.Context(), t, w, "a"))
+		go submit("a")
+	}
+	for len(w.queue) < 10 {
+		runtime.Gosched()
 	}
 	start(t, w)
-	<-j.entered
-	j.resume <- struct{}{}
-	for range 4 { // 10 / 5 * 2
-		out := make(chan verdict, 1)
-		answers = append(answers, out)
-		go func() {
-			verdicts, err := w.Submit(t.Context(), "b")
-			if err != nil {
-				verdicts = []verdict{{err: err}}
-			}
-			out <- verdicts[0]
-		}()
+	for range 10 {
+		if err := <-answers; err != nil {
+			t.Fatal(err)
+		}
 	}
-	<-j.entered
-	j.resume <- struct{}{}
-	for _, answer := range answers {
-		if v := <-answer; v.err != nil {
-			t.Error(v.err)
+	go submit("b")
+	for w.wanted.Load() == 0 {
+		if len(answers) > 0 {
+			t.Fatal("a call is not waited with")
+		}
+		runtime.Gosched()
+	}
+	for range 3 { // four are 2/5 of 10
+		go submit("b")
+	}
+	for range 4 {
+		if err := <-answers; err != nil {
+			t.Error(err)
 		}
 	}
 	if n := len(j.batches); n != 2 || len(j.batches[1]) != 4 {
@@ -362,8 +369,10 @@ func TestWriterGathersForAWhile(t *testing.T) {
 		ask(t.Context(), t, w, "a")
 	}
 	start(t, w)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
 	for _, code := range []string{"alone", "again", "once more"} {
-		if verdicts, err := w.Submit(t.Context(), code); err != nil || verdicts[0].code != code {
+		if verdicts, err := w.Submit(ctx, code); err != nil || verdicts[0].code != code {
 			t.Errorf("%s: %v, %v", code, verdicts, err)
 		}
 	}
