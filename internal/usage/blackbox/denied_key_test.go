@@ -47,8 +47,19 @@ func TestKeyThatIsDenied(t *testing.T) {
 		p.Tamper(apptest.On(apptest.Deny, "POST", "/billing/meter_events"))
 		l.Call("POST", l.Path("/usage"), l.Token, apptest.Object{"meter_code": "mails", "quantity": 3}).Want(201)
 		eventually("the attempts to report", func() bool { return p.Count("POST /billing/meter_events") > 0 })
-		p.Tamper(apptest.On(apptest.Deny, "GET", "/prices/"))
-		eventually("the attempts to read the price", func() bool { return s.CountRows(`SELECT count(*) FROM usage_reports`) == 1 })
+		reporting, pricing := apptest.On(apptest.Deny, "POST", "/billing/meter_events"), apptest.On(apptest.Deny, "GET", "/prices/")
+		p.Tamper(func(r *http.Request) apptest.Verdict {
+			if reporting(r) == apptest.Deny { // an attempt that has read the price already does not report either
+				return apptest.Deny
+			}
+			return pricing(r)
+		})
+		eventually("the attempts to read the price", func() bool {
+			return s.CountRows(`SELECT count(*) FROM jobs WHERE kind = 'every:usage.report' AND last_error LIKE '%get price%'`) > 0
+		})
+		if n := s.CountRows(`SELECT count(*) FROM usage_reports`); n != 1 {
+			t.Errorf("%d reports wait", n)
+		}
 		if n := s.CountRows(`SELECT count(*) FROM usage_refusals`); n != 0 {
 			t.Errorf("%d figures are given up", n)
 		}
