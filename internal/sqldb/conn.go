@@ -55,6 +55,7 @@ type sqliteConn struct {
 	rewriter    *rewriter
 	write, read DBTX
 	groups      *grouped        // nil in a transaction
+	failed      func(err error) // where groups is nil: a statement of the transaction failed
 	noteFull    func(err error) // where groups is set
 	notes       *versions.Notes // of what is read; nil notes nothing
 }
@@ -83,10 +84,15 @@ func (c sqliteConn) pick(query string) (DBTX, string) {
 
 // ExecContext runs on the writer, whatever the first word of the statement is.
 func (c sqliteConn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	text, args := c.rewriter.rewrite(query).text, bound(args)
+	statement, args := c.rewriter.rewrite(query), bound(args)
+	text := statement.text
 	c.noteRead(ctx, text)
 	if c.groups == nil {
-		return c.write.ExecContext(unwatched(ctx), text, args...)
+		result, err := c.write.ExecContext(unwatched(ctx), statement.within, args...)
+		if err != nil {
+			c.failed(err)
+		}
+		return result, err
 	}
 	var result sql.Result
 	_, err := c.groups.run(ctx, func(conn *sql.Conn) (err error) {

@@ -22,6 +22,9 @@ type rewriter struct {
 // statement is a text for SQLite.
 type statement struct {
 	text string
+	// within is the text for a transaction, which ends when a statement fails. SQLite need not be able
+	// to undo an insert alone there: for that it would copy each page that an insert of many rows changes.
+	within string
 	// reads says that the statement changes nothing.
 	reads bool
 }
@@ -63,6 +66,7 @@ var (
 	// The order of bytes, which PostgreSQL and SQLite have under different names.
 	byteOrder   = regexp.MustCompile(`\bCOLLATE "C"`)
 	placeholder = regexp.MustCompile(`\$\d+`)
+	insert      = regexp.MustCompile(`(?i)^((?:\s|--[^\n]*\n)*INSERT)(\s+INTO\b)`)
 	firstWord   = regexp.MustCompile(`(?i)^[\s(]*(select|values|with)\b`)
 	changes     = regexp.MustCompile(`(?i)\b(insert|update|delete|replace)\b`)
 )
@@ -94,7 +98,7 @@ func toSQLite(query string) statement {
 		// of these names sends a query to the writer, which is slower but correct.
 		reads = !changes.MatchString(code.String())
 	}
-	return statement{text: text.String(), reads: reads}
+	return statement{text: text.String(), within: insert.ReplaceAllString(text.String(), "$1 OR FAIL$2"), reads: reads}
 }
 
 // inOrder reports whether the placeholders are $1, $2, … in this order, each once, so

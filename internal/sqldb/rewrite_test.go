@@ -42,9 +42,23 @@ func TestToSQLite(t *testing.T) {
 	r := newRewriter()
 	for _, test := range tests {
 		for range 2 { // The second time from memory.
-			if got := r.rewrite(test.query); got != (statement{text: test.text, reads: test.reads}) {
-				t.Errorf("%q\n got %+v\nwant %+v", test.query, got, statement{test.text, test.reads})
+			if got := r.rewrite(test.query); got.text != test.text || got.reads != test.reads {
+				t.Errorf("%q\n got %+v\nwant %q, reads: %t", test.query, got, test.text, test.reads)
 			}
+		}
+	}
+}
+
+func TestWithin(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]string{
+		"INSERT INTO t VALUES ($1::uuid)":                            "INSERT OR FAIL INTO t VALUES (?)",
+		"-- name: Add :exec\ninsert into t (a) SELECT 'INSERT INTO'": "-- name: Add :exec\ninsert OR FAIL into t (a) SELECT 'INSERT INTO'",
+		"WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a":         "WITH a AS (SELECT 1) INSERT INTO t SELECT * FROM a",
+		"UPDATE t SET insert_into = 1":                               "UPDATE t SET insert_into = 1",
+	} {
+		if got := toSQLite(query).within; got != want {
+			t.Errorf("%q\n got %q\nwant %q", query, got, want)
 		}
 	}
 }

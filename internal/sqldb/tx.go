@@ -38,9 +38,9 @@ type transaction struct {
 // context takes part. It commits if f returns nil and rolls
 // back if f returns an error, panics or the context ends.
 //
-// A Tx inside a Tx joins the outer one. If the inner one fails everything is rolled
-// back, even if the caller in between drops the error, so that half of a change is
-// never committed.
+// A Tx inside a Tx joins the outer one. If the inner one fails, or a statement that changes
+// something, everything is rolled back, even if the caller in between drops the error, so that
+// half of a change is never committed.
 //
 // On PostgreSQL it runs at READ COMMITTED, and the outermost Tx runs f again, a
 // few times, when the database reports a deadlock or a serialization failure. So
@@ -101,7 +101,7 @@ func (db *DB) runTx(ctx context.Context, f func(ctx context.Context) error) erro
 		t.mu.Lock()
 		defer t.mu.Unlock()
 		if t.failed != nil {
-			return fmt.Errorf("sqldb: a nested transaction failed: %w", t.failed)
+			return fmt.Errorf("sqldb: a part of the transaction failed: %w", t.failed)
 		}
 		return nil
 	}
@@ -111,7 +111,7 @@ func (db *DB) runTx(ctx context.Context, f func(ctx context.Context) error) erro
 	} else {
 		var left uint64
 		left, err = db.groups.run(ctx, func(conn *sql.Conn) error {
-			return run(sqliteConn{rewriter: db.rewriter, write: conn, read: conn})
+			return run(sqliteConn{rewriter: db.rewriter, write: conn, read: conn, failed: t.fail})
 		})
 		db.noteFull(err)
 		if err == nil {
@@ -153,11 +153,16 @@ func (db *DB) runPostgres(ctx context.Context, f func(conn DBTX) error) error {
 func (t *transaction) join(ctx context.Context, f func(ctx context.Context) error) error {
 	err := f(ctx)
 	if err != nil {
-		t.mu.Lock()
-		t.failed = errors.Join(t.failed, err)
-		t.mu.Unlock()
+		t.fail(err)
 	}
 	return err
+}
+
+// fail has the transaction rolled back, whatever its function returns.
+func (t *transaction) fail(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.failed = errors.Join(t.failed, err)
 }
 
 // isConflict tells that PostgreSQL rolled a transaction back only because of

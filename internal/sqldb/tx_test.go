@@ -181,6 +181,34 @@ func TestTx(t *testing.T) {
 	}
 }
 
+// A statement that fails has changed nothing, and what came before it is undone with it.
+func TestFailedStatementCannotBeDropped(t *testing.T) {
+	t.Parallel()
+	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+		newProbes(t, db)
+		exec(t, db, `CREATE TABLE named (name text NOT NULL)`)
+		err := db.Tx(t.Context(), func(ctx context.Context) error {
+			if err := insert(ctx, db, "before"); err != nil {
+				return err
+			}
+			if _, err := db.Conn(ctx).ExecContext(ctx, `INSERT INTO named (name) VALUES ('a'), (NULL), ('c') ON CONFLICT DO NOTHING`); err == nil {
+				t.Error("a name that is null is stored")
+			}
+			return nil
+		})
+		if err == nil {
+			t.Error("it committed")
+		}
+		if got := names(t, db); len(got) > 0 {
+			t.Errorf("what came before is stored: %q", got)
+		}
+		n := -1
+		if err := db.Conn(t.Context()).QueryRowContext(t.Context(), `SELECT count(*) FROM named`).Scan(&n); err != nil || n != 0 {
+			t.Errorf("%d of its rows are stored (%v)", n, err)
+		}
+	})
+}
+
 func TestTxRollsBackOnPanic(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
