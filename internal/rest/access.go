@@ -25,6 +25,7 @@ type requestInfo struct {
 	id     string
 	host   string      // by which the caller calls the service
 	header http.Header // of the answer
+	ip     string      // see API.address
 	userID int64       // 0 is nobody
 	key    uuid.UUID   // the API key; Nil is none
 	tenant uuid.UUID   // Nil is none
@@ -110,7 +111,7 @@ func (a *API) logRequest(ctx context.Context, r *http.Request, info *requestInfo
 		slog.Int("status", max(rw.Status(), http.StatusOK)),
 		slog.Int("bytes", rw.BytesWritten()),
 		slog.Float64("took_ms", float64(took.Microseconds())/1000),
-		slog.String("ip", a.cfg.Address(r)),
+		slog.String("ip", a.address(r, info)),
 	)
 	if info.userID != 0 {
 		attrs = append(attrs, slog.Int64("user", info.userID))
@@ -125,6 +126,14 @@ func (a *API) logRequest(ctx context.Context, r *http.Request, info *requestInfo
 	line := slog.NewRecord(now, slog.LevelInfo, "request", 0)
 	line.AddAttrs(attrs...)
 	_ = a.cfg.Log.Handler().Handle(ctx, line) // as everywhere, a log that cannot be written fails no request
+}
+
+// address returns the client's address, which is found once for a request.
+func (a *API) address(r *http.Request, info *requestInfo) string {
+	if info.ip == "" {
+		info.ip = a.cfg.Address(r)
+	}
+	return info.ip
 }
 
 // methodForLog returns a method for the log and the metrics: callers can make up

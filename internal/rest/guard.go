@@ -26,7 +26,7 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 		defer cancel()
 		b := a.browserOf(w, r)
 		ctx = context.WithValue(ctx, browserKey{}, b)
-		ctx = authz.WithSource(ctx, authz.Source{IP: a.cfg.Address(r), UserAgent: userAgent(r)})
+		ctx = authz.WithSource(ctx, authz.Source{IP: a.address(r, infoOf(ctx)), UserAgent: userAgent(r)})
 		r = r.WithContext(ctx)
 		bySession := false
 		if len(op.guards) > 0 {

@@ -10,6 +10,7 @@ import (
 	"os"
 
 	"github.com/tenantry/tenantry/internal/logbuffer"
+	"github.com/tenantry/tenantry/internal/logline"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tracing"
@@ -34,11 +35,10 @@ func Closing(db *sqldb.DB, err *error) { *err = errors.Join(*err, db.Close()) }
 
 // NewLog returns a logger that writes to w in the level and format of s.
 func NewLog(w io.Writer, s settings.Settings) *slog.Logger {
-	options := &slog.HandlerOptions{Level: s.LogLevel}
 	if s.LogFormat == settings.LogJSON {
-		return slog.New(tracing.LogHandler(slog.NewJSONHandler(w, options)))
+		return slog.New(tracing.LogHandler(logline.New(w, s.LogLevel)))
 	}
-	return slog.New(tracing.LogHandler(slog.NewTextHandler(w, options)))
+	return slog.New(tracing.LogHandler(slog.NewTextHandler(w, &slog.HandlerOptions{Level: s.LogLevel})))
 }
 
 // NewBufferedLog returns a logger as NewLog does whose lines share writes. Lines below WARN
