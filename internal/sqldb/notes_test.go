@@ -134,9 +134,9 @@ func TestKeysAreTold(t *testing.T) {
 	db := dbtest.New(t, sqldb.SQLite)
 	const at = `'2026-01-01 00:00:00+00:00'`
 	exec(t, db, `INSERT INTO users (id, name, email, is_platform_admin, created_at, updated_at) VALUES (1, 'a', 'a', false, `+at+`, `+at+`)`)
-	insert := func(hash string) {
-		exec(t, db, `INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at)
-VALUES ($1, 1, 'access', $1, 'f', `+at+`, `+at+`, 0, `+at+`, `+at+`)`, hash)
+	insert := func(hash string) string {
+		return `INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at)
+VALUES ('` + hash + `', 1, 'access', '` + hash + `', 'f', ` + at + `, ` + at + `, 0, ` + at + `, ` + at + `)`
 	}
 	stamp := func(keys ...sqldb.Key) sqldb.Stamp {
 		ctx, notes := db.Note(t.Context())
@@ -147,24 +147,33 @@ VALUES ($1, 1, 'access', $1, 'f', `+at+`, `+at+`, 0, `+at+`, `+at+`)`, hash)
 	}
 	key := sqldb.Key{Table: "credentials", Value: "one"}
 	steps := []struct {
-		name  string
-		write func()
-		holds bool
+		name, write string
+		holds       bool
 	}{
-		{"another row", func() { insert("other") }, true},
-		{"the row", func() { insert("one") }, false},
-		{"a change of another row", func() { exec(t, db, `UPDATE credentials SET idle_seconds = 1 WHERE id = 'other'`) }, true},
-		{"a change that changes nothing", func() { exec(t, db, `UPDATE credentials SET idle_seconds = 1 WHERE id = 'nobody'`) }, true},
-		{"another key for the row", func() { exec(t, db, `UPDATE credentials SET token_hash = 'two' WHERE id = 'one'`) }, false},
-		{"the key back", func() { exec(t, db, `UPDATE credentials SET token_hash = 'one' WHERE id = 'one'`) }, false},
-		{"a cascade", func() { exec(t, db, `DELETE FROM users`) }, false},
+		{"another row", insert("other"), true},
+		{"the row", insert("one"), false},
+		{"a change of another row", `UPDATE credentials SET idle_seconds = 1 WHERE id = 'other'`, true},
+		{"a change that changes nothing", `UPDATE credentials SET idle_seconds = 1 WHERE id = 'nobody'`, true},
+		{"another key for the row", `UPDATE credentials SET token_hash = 'two' WHERE id = 'one'`, false},
+		{"the key back", `UPDATE credentials SET token_hash = 'one' WHERE id = 'one'`, false},
+		{"a cascade", `DELETE FROM users`, false},
 	}
 	for _, step := range steps {
 		whole, by := stamp(), stamp(key)
 		if !whole.Holds() || !by.Holds() {
 			t.Fatalf("%s: does not hold before", step.name)
 		}
-		step.write()
+		err := db.Tx(t.Context(), func(ctx context.Context) error {
+			_, err := db.Conn(ctx).ExecContext(ctx, step.write)
+			if by.HoldsWithin() != step.holds || !by.Holds() {
+				t.Errorf("%s: the row holds within the transaction: %t", step.name, by.HoldsWithin())
+			}
+			return errors.Join(err, errUndone)
+		})
+		if !errors.Is(err, errUndone) || !by.Holds() {
+			t.Errorf("%s, undone: the row holds: %t (%v)", step.name, by.Holds(), err)
+		}
+		exec(t, db, step.write)
 		if by.Holds() != step.holds {
 			t.Errorf("%s: the row holds: %t", step.name, by.Holds())
 		}

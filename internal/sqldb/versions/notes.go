@@ -14,6 +14,7 @@ type Notes struct {
 	at     uint64 // 0 until the transaction that reads has committed
 	tables []*table
 	cells  []*cell // of stamps
+	pairs  []pair  // of stamps
 	lost   bool    // it was read from something that has no number
 }
 
@@ -36,7 +37,7 @@ func (n *Notes) Include(s Stamp) {
 		return
 	}
 	n.at = min(n.at, s.at)
-	n.cells = append(n.cells, s.cells...)
+	n.cells, n.pairs = append(n.cells, s.cells...), append(n.pairs, s.pairs...)
 }
 
 // Committed says that the transaction of NoteWithin has left the database as of a number
@@ -76,13 +77,13 @@ func (n *Notes) Stamp(keys ...Key) Stamp {
 	if n.lost || n.at == 0 || n.of.refused.Load() {
 		return Stamp{}
 	}
-	s := Stamp{of: n.of, at: n.at, cells: make([]*cell, 0, len(n.tables)+len(keys)+len(n.cells))}
-	s.cells = append(s.cells, n.cells...)
+	s := Stamp{of: n.of, at: n.at, cells: make([]*cell, 0, len(n.tables)+len(n.cells)), pairs: make([]pair, 0, len(keys)+len(n.pairs))}
+	s.cells, s.pairs = append(s.cells, n.cells...), append(s.pairs, n.pairs...)
 	for _, t := range n.tables {
 		whole := true
 		for _, k := range keys {
 			if k.Table == t.name && t.byKey != nil {
-				s.cells, whole = append(s.cells, t.of(k.Value)), false
+				s.pairs, whole = append(s.pairs, t.of(k.Value)), false
 			}
 		}
 		if whole {

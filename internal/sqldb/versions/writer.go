@@ -126,7 +126,9 @@ func (w *Writer) touchKey(t *table, err error, value any) {
 		w.touch(&w.v.all)
 		return
 	}
-	w.touch(t.of(text))
+	for _, c := range t.of(text) {
+		w.touch(c)
+	}
 }
 
 // commits is told that a transaction is going to commit. Whoever sees the log change
