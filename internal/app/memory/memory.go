@@ -14,8 +14,7 @@ import (
 // second, which took a quarter of what it can answer. A high percentage alone would keep hundreds
 // of MiB after a burst of logins, each of which needs 19 MiB. So the process holds a block that
 // counts as live: garbage may grow to percent of both. Nothing is ever written to the block, and
-// memory that nobody has touched takes none of the machine's; so it has to be allocated before
-// there is memory to use again. Few starts reach a collection.
+// memory that nobody has touched takes none of the machine's.
 const (
 	percent = 50
 	block   = 64 << 20
@@ -31,7 +30,9 @@ func Start() Held {
 		return Held{}
 	}
 	debug.SetGCPercent(percent)
-	return Held{make([]byte, block)}
+	held := Held{make([]byte, block)}
+	forget(held.block) // one start in thirty has collected garbage before, and clears memory to use it again
+	return held
 }
 
 // settleAfter is how long the work of a start goes on: what was due meanwhile is done first.

@@ -10,6 +10,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// forget drops the pages of a block that has never been written to. They are zero again when they are
+// touched. An error changes nothing.
+func forget(block []byte) { _ = unix.Madvise(block, unix.MADV_DONTNEED) }
+
 // forgetProgram drops the pages of the program's file from the process. A start touches nearly
 // all code once and the system maps 64 KiB around each place, 50 MiB in all; what is needed
 // again is mapped again, from the system's cache of the file. An error changes nothing.

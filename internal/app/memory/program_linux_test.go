@@ -2,8 +2,13 @@ package memory
 
 import (
 	"os"
+	"runtime"
+	"runtime/debug"
 	"strings"
 	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
 )
 
 const smaps = `00400000-0213b000 r-xp 00000000 fe:00 10896085    /opt/my app/tenantry
@@ -28,6 +33,36 @@ func TestUnwritten(t *testing.T) {
 	got := unwritten(strings.NewReader(smaps), "/opt/my app/tenantry")
 	if len(got) != 1 || got[0] != (mapping{0x400000, 0x213b000 - 0x400000}) {
 		t.Errorf("%x", got)
+	}
+}
+
+// The block takes none of the machine's memory either where it is made of memory that was used before.
+func TestBlockOfUsedMemoryTakesNothing(t *testing.T) {
+	before := collectedAt()
+	defer debug.SetGCPercent(before)
+	t.Setenv("GOGC", "")
+	used := make([]byte, 2*block)
+	for i := range used {
+		used[i] = 1
+	}
+	runtime.KeepAlive(used)
+	runtime.GC()
+	held := Start()
+	pages := make([]byte, block/os.Getpagesize())
+	if _, _, err := unix.Syscall(unix.SYS_MINCORE, uintptr(unsafe.Pointer(&held.block[0])), block, uintptr(unsafe.Pointer(&pages[0]))); err != 0 {
+		t.Fatal(err)
+	}
+	there := 0
+	for _, page := range pages {
+		there += int(page & 1)
+	}
+	if there > len(pages)/10 {
+		t.Errorf("%d of %d pages of the block are there", there, len(pages))
+	}
+	for _, b := range held.block {
+		if b != 0 {
+			t.Fatal("the block is not zero")
+		}
 	}
 }
 
