@@ -101,7 +101,7 @@ func wantRefused(t *testing.T, before, url string) {
 	if err != nil {
 		t.Fatalf("%v: %s", err, known)
 	}
-	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: url})
+	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: url, Patience: dbtest.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func wantRefused(t *testing.T, before, url string) {
 
 func wantNoDeadJobs(t *testing.T, url string) {
 	t.Helper()
-	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: url})
+	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: url, Patience: dbtest.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -149,7 +149,7 @@ func TestIssuing(t *testing.T) {
 	if url == "" {
 		return // only a child issues
 	}
-	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: url})
+	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: url, Patience: dbtest.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -62,7 +62,6 @@ import (
 	"sync"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/app"
@@ -144,7 +143,7 @@ func plainSettings() settings.Settings {
 	return settings.Settings{
 		Addr: "127.0.0.1:0", RateLimits: map[string]int{}, InvoiceMode: settings.PSPManaged,
 		LogFormat: settings.LogJSON, LogLevel: slog.LevelDebug, HashCost: cheapHash, StripeSecretKey: providerKey,
-		DatabasePatience: 30 * time.Second, // the machines that run tests are busy
+		DatabasePatience: dbtest.Patience,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
 // Server is the whole service with its sandbox, as `tenantry dev` runs it, on a
@@ -46,7 +47,7 @@ func (s *Server) CLISettings() settings.Settings {
 		s.T.Fatal(err)
 	}
 	return settings.Settings{
-		DatabaseURL: settings.Secret(s.Database), StripeSecretKey: providerKey, InvoiceMode: settings.PSPManaged,
+		DatabaseURL: settings.Secret(s.Database), DatabasePatience: dbtest.Patience, StripeSecretKey: providerKey, InvoiceMode: settings.PSPManaged,
 		StripeURL: provider,
 	}
 }

@@ -61,7 +61,7 @@ func prune(p *commands.CatalogImport)  { p.Prune = true }
 
 func fileOf(t *testing.T, database string) catalogFile {
 	t.Helper()
-	return catalogFile{t, settings.Settings{DatabaseURL: settings.Secret(database), LogFormat: settings.LogText}}
+	return catalogFile{t, settings.Settings{DatabaseURL: settings.Secret(database), DatabasePatience: dbtest.Patience, LogFormat: settings.LogText}}
 }
 
 // What is exported of one database is exported of another that imported it, byte

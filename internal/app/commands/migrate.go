@@ -13,7 +13,7 @@ import (
 // Migrate applies all pending migrations and writes the state of each to out. With
 // statusOnly it applies none.
 func Migrate(ctx context.Context, s settings.Settings, out io.Writer, statusOnly bool) (err error) {
-	db, err := sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: NewLog(os.Stderr, s)})
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Patience: s.DatabasePatience, Log: NewLog(os.Stderr, s)})
 	if err != nil {
 		return err
 	}

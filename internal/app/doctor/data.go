@@ -93,7 +93,7 @@ func (d *doctor) database(ctx context.Context) {
 	}
 	open, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	db, err := sqldb.Open(open, sqldb.Config{URL: address, ReplicaURL: d.Settings.ReplicaURL.Reveal(), Conns: d.Settings.DatabaseConns})
+	db, err := sqldb.Open(open, sqldb.Config{URL: address, ReplicaURL: d.Settings.ReplicaURL.Reveal(), Conns: d.Settings.DatabaseConns, Patience: d.Settings.DatabasePatience})
 	if err != nil {
 		d.fail("database", err.Error(), "Check TENANTRY_DATABASE_URL and TENANTRY_DATA, and that the server runs and lets this machine in.")
 		return

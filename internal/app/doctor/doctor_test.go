@@ -67,7 +67,7 @@ func TestDatabaseChecks(t *testing.T) {
 		if err := os.Chmod(folder, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		cfg := doctor.Config{Settings: settings.Settings{Data: folder, DatabaseURL: settings.Secret(address)}}
+		cfg := doctor.Config{Settings: settings.Settings{Data: folder, DatabaseURL: settings.Secret(address), DatabasePatience: dbtest.Patience}}
 		wantFound(t, cfg, "data folder", check.OK, "private")
 		wantFound(t, cfg, "database", check.OK, "its schema is this program's")
 		if db.Dialect() == sqldb.Postgres {
@@ -199,7 +199,7 @@ func TestAServerIsNoticed(t *testing.T) {
 	t.Parallel()
 	address, folder := dbtest.URL(t, sqldb.SQLite), t.TempDir()
 	u := absolute(t, address)
-	cfg := doctor.Config{Settings: settings.Settings{Data: folder, DatabaseURL: settings.Secret(address)}}
+	cfg := doctor.Config{Settings: settings.Settings{Data: folder, DatabaseURL: settings.Secret(address), DatabasePatience: dbtest.Patience}}
 	for sandboxed, file := range map[bool]string{false: sqldb.FilePath(u), true: filepath.Join(folder, settings.SandboxFile)} {
 		cfg.Sandbox = sandboxed
 		release, err := private.Lock(t.Context(), file)

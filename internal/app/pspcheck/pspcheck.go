@@ -66,7 +66,7 @@ func open(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 			return nil, fmt.Errorf("%w at %s", errNoDatabase, sqldb.FilePath(u))
 		}
 	}
-	return sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Log: commands.NewLog(io.Discard, s)})
+	return sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Patience: s.DatabasePatience, Log: commands.NewLog(io.Discard, s)})
 }
 
 // read adds what the database says.

@@ -45,7 +45,7 @@ var postgres = sync.OnceValues(func() (*cluster, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()
-	admin, err := sqldb.Open(ctx, sqldb.Config{URL: address})
+	admin, err := sqldb.Open(ctx, sqldb.Config{URL: address, Patience: Patience})
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ func spread() bool { return os.Getenv(spreadVariable) != "" }
 func spreadOut(url string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()
-	db, err := sqldb.Open(ctx, sqldb.Config{URL: url})
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: url, Patience: Patience})
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
 // A soft quota is told of by mail at 80 and at 100 percent, and blocks nothing. In other
@@ -59,7 +60,7 @@ func TestSoftQuotaAlerts(t *testing.T) {
 // soften makes a demo meter alert instead of refuse.
 func soften(s *apptest.Server, meter string) {
 	s.T.Helper()
-	db, err := sqldb.Open(s.T.Context(), sqldb.Config{URL: s.Database})
+	db, err := sqldb.Open(s.T.Context(), sqldb.Config{URL: s.Database, Patience: dbtest.Patience})
 	if err != nil {
 		s.T.Fatal(err)
 	}
