@@ -34,10 +34,15 @@ func (h *Handler) Handle(ctx context.Context, r slog.Record) error {
 	if !ok {
 		return h.JSONHandler.Handle(ctx, r)
 	}
-	*kept = line
+	if cap(line) <= maxKept {
+		*kept = line
+	}
 	_, err := h.out.Write(line)
 	return err
 }
+
+// maxKept bounds the lines whose memory is kept, in bytes.
+const maxKept = 16 << 10
 
 // lines are for lines on their way out.
 var lines = sync.Pool{New: func() any { return new([]byte) }}

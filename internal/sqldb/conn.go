@@ -55,7 +55,7 @@ type sqliteConn struct {
 	rewriter    *rewriter
 	write, read DBTX
 	groups      *grouped        // nil in a transaction
-	failed      func(err error) // where groups is nil: a statement of the transaction failed
+	failed      func(err error) // is told of it where a statement of a transaction fails
 	noteFull    func(err error) // where groups is set
 	notes       *versions.Notes // of what is read; nil notes nothing
 }
@@ -63,6 +63,13 @@ type sqliteConn struct {
 func (c sqliteConn) noteRead(ctx context.Context, text string) {
 	if c.notes != nil {
 		c.notes.Read(ctx, text)
+	}
+}
+
+// noteFailed has a transaction fail with its statement, as on PostgreSQL.
+func (c sqliteConn) noteFailed(failed error) {
+	if failed != nil && c.failed != nil {
+		c.failed(failed)
 	}
 }
 
@@ -89,9 +96,7 @@ func (c sqliteConn) ExecContext(ctx context.Context, query string, args ...any) 
 	c.noteRead(ctx, text)
 	if c.groups == nil {
 		result, err := c.write.ExecContext(unwatched(ctx), statement.within, args...)
-		if err != nil {
-			c.failed(err)
-		}
+		c.noteFailed(err)
 		return result, err
 	}
 	var result sql.Result
@@ -117,12 +122,16 @@ func (c sqliteConn) PrepareContext(ctx context.Context, query string) (*sql.Stmt
 func (c sqliteConn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	on, text := c.pick(query)
 	c.noteRead(ctx, text)
-	return on.QueryContext(unwatched(ctx), text, bound(args)...)
+	rows, err := on.QueryContext(unwatched(ctx), text, bound(args)...)
+	c.noteFailed(err)
+	return rows, err
 }
 
 // QueryRowContext runs on the pool that the text belongs to.
 func (c sqliteConn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	on, text := c.pick(query)
 	c.noteRead(ctx, text)
-	return on.QueryRowContext(unwatched(ctx), text, bound(args)...)
+	row := on.QueryRowContext(unwatched(ctx), text, bound(args)...)
+	c.noteFailed(row.Err())
+	return row
 }

@@ -38,9 +38,9 @@ type transaction struct {
 // context takes part. It commits if f returns nil and rolls
 // back if f returns an error, panics or the context ends.
 //
-// A Tx inside a Tx joins the outer one. If the inner one fails, or a statement that changes
-// something, everything is rolled back, even if the caller in between drops the error, so that
-// half of a change is never committed.
+// A Tx inside a Tx joins the outer one. If the inner one fails, or a statement, everything is
+// rolled back, even if the caller in between drops the error, so that half of a change is never
+// committed.
 //
 // On PostgreSQL it runs at READ COMMITTED, and the outermost Tx runs f again, a
 // few times, when the database reports a deadlock or a serialization failure. So

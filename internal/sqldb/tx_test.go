@@ -184,29 +184,56 @@ func TestTx(t *testing.T) {
 // A statement that fails has changed nothing, and what came before it is undone with it.
 func TestFailedStatementCannotBeDropped(t *testing.T) {
 	t.Parallel()
-	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		newProbes(t, db)
-		exec(t, db, `CREATE TABLE named (name text NOT NULL)`)
-		err := db.Tx(t.Context(), func(ctx context.Context) error {
-			if err := insert(ctx, db, "before"); err != nil {
+	const threeNames = `INSERT INTO named (name) VALUES ('a'), (NULL), ('c')`
+	for name, run := range map[string]func(ctx context.Context, conn sqldb.DBTX) error{
+		"executed": func(ctx context.Context, conn sqldb.DBTX) error {
+			_, err := conn.ExecContext(ctx, threeNames+` ON CONFLICT DO NOTHING`)
+			return err
+		},
+		"asked for a row": func(ctx context.Context, conn sqldb.DBTX) error {
+			var name string
+			return conn.QueryRowContext(ctx, threeNames+` RETURNING name`).Scan(&name)
+		},
+		"asked for rows": func(ctx context.Context, conn sqldb.DBTX) error {
+			rows, err := conn.QueryContext(ctx, threeNames+` RETURNING name`)
+			if err != nil {
 				return err
 			}
-			if _, err := db.Conn(ctx).ExecContext(ctx, `INSERT INTO named (name) VALUES ('a'), (NULL), ('c') ON CONFLICT DO NOTHING`); err == nil {
-				t.Error("a name that is null is stored")
-			}
-			return nil
+			defer rows.Close()
+			return rows.Err()
+		},
+		"reading": func(ctx context.Context, conn sqldb.DBTX) error {
+			var name string
+			return conn.QueryRowContext(ctx, `SELECT absent FROM named`).Scan(&name)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+				newProbes(t, db)
+				exec(t, db, `CREATE TABLE named (name text NOT NULL)`)
+				err := db.Tx(t.Context(), func(ctx context.Context) error {
+					if err := insert(ctx, db, "before"); err != nil {
+						return err
+					}
+					if run(ctx, db.Conn(ctx)) == nil {
+						t.Error("the statement did not fail")
+					}
+					return nil
+				})
+				if err == nil {
+					t.Error("it committed")
+				}
+				if got := names(t, db); len(got) > 0 {
+					t.Errorf("what came before is stored: %q", got)
+				}
+				n := -1
+				if err := db.Conn(t.Context()).QueryRowContext(t.Context(), `SELECT count(*) FROM named`).Scan(&n); err != nil || n != 0 {
+					t.Errorf("%d of its rows are stored (%v)", n, err)
+				}
+			})
 		})
-		if err == nil {
-			t.Error("it committed")
-		}
-		if got := names(t, db); len(got) > 0 {
-			t.Errorf("what came before is stored: %q", got)
-		}
-		n := -1
-		if err := db.Conn(t.Context()).QueryRowContext(t.Context(), `SELECT count(*) FROM named`).Scan(&n); err != nil || n != 0 {
-			t.Errorf("%d of its rows are stored (%v)", n, err)
-		}
-	})
+	}
 }
 
 func TestTxRollsBackOnPanic(t *testing.T) {
