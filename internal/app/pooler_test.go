@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"os"
@@ -64,12 +65,12 @@ default_pool_size = 4
 		args = append(args, "-u", account.Username)
 	}
 	var output strings.Builder
-	cmd := exec.CommandContext(t.Context(), "pgbouncer", args...)
+	cmd := exec.CommandContext(context.Background(), "pgbouncer", args...) // t's context ends before the service stops
 	cmd.Stderr = &output
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { // before the context ends and kills it
+	t.Cleanup(func() {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 		if t.Failed() {
