@@ -30,8 +30,6 @@ type Watcher interface {
 	Begins(plain bool)
 	// Ended is called when a statement has ended, and when the rows of one are closed.
 	Ended(err error)
-	// Closes is called before a connection is closed.
-	Closes() error
 }
 
 // OpenWatched is Open with a watcher; nil is nobody.
@@ -92,7 +90,6 @@ type nobody struct{}
 func (nobody) Connected(driver.Conn) error { return nil }
 func (nobody) Begins(bool)                 {}
 func (nobody) Ended(error)                 {}
-func (nobody) Closes() error               { return nil }
 
 type statement struct {
 	driver.Stmt
@@ -236,7 +233,7 @@ func (t watchedTx) Commit() error {
 
 // Close closes the statements and the connection.
 func (c *conn) Close() error {
-	errs := []error{c.watcher.Closes()}
+	var errs []error
 	for _, s := range c.known {
 		errs = append(errs, s.Close())
 	}

@@ -21,13 +21,16 @@ type index struct {
 	users  int // of open; guarded by indexes
 }
 
-// state is what tells one commit from another: the counter of changes, and the checksum
+// state is what tells one commit from another: the number of commits so far, and the checksum
 // of the whole header with the checksum of the last frame, the log's salt and its length.
-type state struct{ change, sum uint64 }
+type state struct {
+	commits uint32
+	sum     uint64
+}
 
 // Where both are in the header: see walformat.html#the_wal_index_file_format.
 const (
-	changeAt   = 8
+	commitsAt  = 8
 	sumAt      = 40
 	headerSize = 48
 )
@@ -75,8 +78,8 @@ func openIndex(path string) (*index, error) {
 func (x *index) state() state {
 	header := unsafe.Pointer(unsafe.SliceData(x.memory[:headerSize])) //nolint:gosec // others write it
 	s := state{
-		change: atomic.LoadUint64((*uint64)(unsafe.Add(header, changeAt))),
-		sum:    atomic.LoadUint64((*uint64)(unsafe.Add(header, sumAt))),
+		commits: atomic.LoadUint32((*uint32)(unsafe.Add(header, commitsAt))),
+		sum:     atomic.LoadUint64((*uint64)(unsafe.Add(header, sumAt))),
 	}
 	runtime.KeepAlive(x)
 	return s

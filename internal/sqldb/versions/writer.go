@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql/driver"
 	"errors"
-	"fmt"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -13,10 +12,8 @@ import (
 // Writer follows the one connection of this process that writes. All methods but Left are
 // called by whoever uses the connection.
 type Writer struct {
-	v       *Versions
-	conn    driver.Conn
-	version driver.Stmt // asks whether others have written
-	others  int64       // its last answer
+	v    *Versions
+	conn driver.Conn
 
 	member     uint64 // of the open transaction: who changes something now
 	dirty      []*cell
@@ -24,6 +21,7 @@ type Writer struct {
 	columns    map[*table]int // of their keys; nil until they are looked up
 	row        []any
 	committing bool // it has the turn
+	before     state // of the index, before what is committed
 	rolledBack bool // since then
 	left       uint64
 }
@@ -34,23 +32,16 @@ func (w *Writer) Connected(conn driver.Conn) error {
 	if !ok {
 		return errors.New("versions: the driver has no hooks")
 	}
-	stmt, err := conn.(driver.ConnPrepareContext).PrepareContext(context.Background(), "PRAGMA data_version")
-	if err != nil {
-		return err
-	}
 	if !w.committing {
 		w.v.turn.Lock()
 	}
 	w.clean()
 	v := w.v
-	*w = Writer{v: v, conn: conn, version: stmt, member: 1, tables: map[string]*table{}}
+	*w = Writer{v: v, conn: conn, member: 1, tables: map[string]*table{}}
 	if !v.refused.Load() {
 		v.lose(v.index.state())
 	}
 	v.turn.Unlock()
-	if w.others, err = w.dataVersion(); err != nil {
-		return errors.Join(err, stmt.Close())
-	}
 	hooks.RegisterPreUpdateHook(w.changes)
 	hooks.RegisterCommitHook(w.commits)
 	hooks.RegisterRollbackHook(w.rollsBack)
@@ -82,9 +73,6 @@ func (w *Writer) Enter(member uint64) { w.member = member }
 // Left returns what to add to the number of a member of the transaction that was
 // committed last, for Notes.Committed.
 func (w *Writer) Left() uint64 { return w.left }
-
-// Closes is told that the connection is going to be closed.
-func (w *Writer) Closes() error { return w.version.Close() }
 
 func (w *Writer) touch(c *cell) {
 	if c.by == 0 {
@@ -132,11 +120,14 @@ func (w *Writer) touchKey(t *table, err error, value any) {
 }
 
 // commits is told that a transaction is going to commit. Whoever sees the log change
-// finds the turn taken, and that nothing holds, until Ended.
+// finds the turn taken, and that nothing holds, until Ended. Nobody else can write now.
 func (w *Writer) commits() int32 {
 	if !w.committing {
 		w.v.turn.Lock()
 		w.committing = true
+	}
+	if !w.v.refused.Load() {
+		w.before = w.v.index.state()
 	}
 	return 0
 }
@@ -167,9 +158,8 @@ func (w *Writer) Ended(err error) {
 	next := w.left + w.member
 	var present state
 	if !v.refused.Load() {
-		present = v.index.state() // before asking about others, who may write from now on
-		if others, err := w.dataVersion(); err != nil || others != w.others {
-			w.others = others
+		present = v.index.state()
+		if !w.alone(present, err) {
 			next++ // later than what any member has left
 			w.touch(&v.all)
 		}
@@ -190,17 +180,22 @@ func (w *Writer) Ended(err error) {
 	v.turn.Unlock()
 }
 
-// dataVersion asks SQLite for a number that changes when another connection has written.
-func (w *Writer) dataVersion() (int64, error) {
-	row, err := firstRow(w.version)
-	if err != nil {
-		return 0, err
+// alone reports whether nobody else has written between the moment that the numbers are known for
+// and present, which follows a commit with an error. It may say no where nobody has.
+//
+// Invariants: the index counts each commit that writes to the log, and the one of this connection
+// did so if a row was to be changed: SQLite makes a page writable for that, and writes a frame for
+// every commit after it. So a second commit since then is somebody else's.
+func (w *Writer) alone(present state, err error) bool {
+	known := w.v.settled.Load()
+	switch {
+	case known == nil || *known != w.before:
+		return false
+	case err != nil || len(w.dirty) == 0:
+		return present == w.before
+	default:
+		return present.commits == w.before.commits+1
 	}
-	n, ok := row.(int64)
-	if !ok {
-		return 0, fmt.Errorf("versions: the data version is %v", row)
-	}
-	return n, nil
 }
 
 // columnOf returns which column of a table has a name.
