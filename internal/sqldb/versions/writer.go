@@ -20,9 +20,9 @@ type Writer struct {
 	tables     map[string]*table
 	columns    map[*table]int // of their keys; nil until they are looked up
 	row        []any
-	committing bool // it has the turn
+	committing bool  // it has the turn
 	before     state // of the index, before what is committed
-	rolledBack bool // since then
+	rolledBack bool  // since then
 	left       uint64
 }
 
