@@ -1,12 +1,14 @@
 package sqldb_test
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -218,6 +220,40 @@ func TestAServerFallsSilentAndAnotherTakesItsPlace(t *testing.T) {
 		t.Error(err)
 	}
 	first.Mend()
+}
+
+// Whoever stops while the server is away has nothing to tell: what the watch has cut is closed.
+func TestCloseWhileTheServerIsAway(t *testing.T) {
+	t.Parallel()
+	line, through := dbtest.NewLine(t, dbtest.URL(t, sqldb.Postgres))
+	away := make(told, 1)
+	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: through, Patience: dbtest.Patience, Log: slog.New(slog.NewTextHandler(away, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var one int
+	if err := db.Conn(t.Context()).QueryRowContext(t.Context(), "SELECT 1").Scan(&one); err != nil {
+		t.Fatal(err)
+	}
+	line.Cut()
+	select {
+	case <-away:
+	case <-time.After(time.Minute):
+		t.Fatal("nobody has noticed")
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// told is told of a log's line that says that the database is away.
+type told chan struct{}
+
+func (c told) Write(line []byte) (int, error) {
+	if bytes.Contains(line, []byte("the database does not answer")) {
+		c <- struct{}{}
+	}
+	return len(line), nil
 }
 
 // Without a server there is no database, and the error says why.

@@ -52,12 +52,15 @@ type watchedConn struct {
 	watch *watch
 }
 
-// Close closes the connection, which the watch then forgets.
+// Close closes the connection, which the watch then forgets. One that it has cut is closed already.
 func (c *watchedConn) Close() error {
 	c.watch.mu.Lock()
 	delete(c.watch.conns, c)
 	c.watch.mu.Unlock()
-	return c.Conn.Close()
+	if err := c.Conn.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
 }
 
 // newWatch returns a watch of the servers of cfg. It does not watch until start.
