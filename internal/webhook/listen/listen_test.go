@@ -182,7 +182,9 @@ func TestListeningEndsWithItsContext(t *testing.T) {
 		t.Fatal(err)
 	}
 	req.Header = message.Header
-	resp, err := http.DefaultClient.Do(req)
+	// Not the default client: other tests end its idle connections when they close their servers.
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	resp, err := client.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
