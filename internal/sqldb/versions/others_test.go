@@ -2,6 +2,7 @@ package versions
 
 import (
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/prepared"
@@ -100,7 +101,7 @@ func TestOthersAreNoticed(t *testing.T) {
 			exec(`COMMIT`)
 		},
 	} {
-		alone := name[:5] == "alone"
+		alone := strings.HasPrefix(name, "alone")
 		if name == "alone, in a new log" {
 			if _, err := other.ExecContext(t.Context(), `PRAGMA wal_checkpoint(PASSIVE)`); err != nil {
 				t.Fatal(err)
