@@ -66,21 +66,24 @@ var (
 	// The order of bytes, which PostgreSQL and SQLite have under different names.
 	byteOrder   = regexp.MustCompile(`\bCOLLATE "C"`)
 	placeholder = regexp.MustCompile(`\$\d+`)
-	insert      = regexp.MustCompile(`(?i)^((?:\s|--[^\n]*\n)*INSERT)(\s+INTO\b)`)
-	firstWord   = regexp.MustCompile(`(?i)^[\s(]*(select|values|with)\b`)
-	changes     = regexp.MustCompile(`(?i)\b(insert|update|delete|replace)\b`)
+	// A number of rows that a statement is given. SQLite looks at it to plan, and where it comes after the
+	// 31st parameter, it plans anew at each run. A number with a sign is not looked at.
+	limit     = regexp.MustCompile(`(?i)(\bLIMIT\s+)(\$\d)`)
+	insert    = regexp.MustCompile(`(?i)^((?:\s|--[^\n]*\n)*INSERT)(\s+INTO\b)`)
+	firstWord = regexp.MustCompile(`(?i)^[\s(]*(select|values|with)\b`)
+	changes   = regexp.MustCompile(`(?i)\b(insert|update|delete|replace)\b`)
 )
 
-// toSQLite removes casts and row locks from the code of query and renames the
-// order of bytes; string literals, other quoted names and comments stay as they
-// are.
+// toSQLite removes casts and row locks from the code of query, gives limits a sign and
+// renames the order of bytes; string literals, other quoted names and comments stay as
+// they are.
 func toSQLite(query string) statement {
 	query = byteOrder.ReplaceAllString(query, "COLLATE BINARY")
 	pieces := split(query)
 	var text, code strings.Builder
 	for i, p := range pieces {
 		if p.code {
-			pieces[i].text = rowLock.ReplaceAllString(cast.ReplaceAllString(p.text, ""), "")
+			pieces[i].text = limit.ReplaceAllString(rowLock.ReplaceAllString(cast.ReplaceAllString(p.text, ""), ""), "$1+$2")
 			code.WriteString(pieces[i].text)
 		}
 	}

@@ -29,6 +29,8 @@ func TestToSQLite(t *testing.T) {
 		{"SELECT id FROM t FOR UPDATE", "SELECT id FROM t ", true},
 		{"SELECT id FROM t for no key update of t, u nowait", "SELECT id FROM t ", true},
 		{"(SELECT id FROM t LIMIT 1 FOR\nSHARE SKIP LOCKED)", "(SELECT id FROM t LIMIT 1 )", true},
+		{"SELECT id FROM t limit $1::bigint OFFSET $2", "SELECT id FROM t limit +? OFFSET ?", true},
+		{"SELECT $2 FROM (SELECT 'LIMIT $1' LIMIT $1)", "SELECT $2 FROM (SELECT 'LIMIT $1' LIMIT +$1)", true},
 		{`SELECT id FROM t ORDER BY code COLLATE "C" DESC`, `SELECT id FROM t ORDER BY code COLLATE BINARY DESC`, true},
 		{"SELECT for_update FROM t", "SELECT for_update FROM t", true},
 		{"-- name: Get :one\nSELECT 1", "-- name: Get :one\nSELECT 1", true},

@@ -22,7 +22,7 @@ import (
 // receivers on this machine, and records, from the moment that they wait. The receivers and
 // the load share the machine with it.
 //
-//	go test ./internal/webhook -run '^$' -bench Deliveries -benchtime 10000x
+//	go test ./internal/webhook/blackbox -run '^$' -bench Deliveries -benchtime 10000x
 func BenchmarkDeliveries(b *testing.B) {
 	for _, dialect := range []sqldb.Dialect{sqldb.SQLite, sqldb.Postgres} {
 		for _, endpoints := range []int{1, 10} {
