@@ -6,16 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
-	"github.com/tenantry/tenantry/internal/usage/months"
 )
 
 // people makes the other tenants and their users.
@@ -183,16 +180,16 @@ func (f *filler) usage(ctx context.Context) error {
 		return errors.New("there is no meter that sums")
 	}
 	summed := f.now.Truncate(time.Hour)
-	streams := f.into("usage_streams", "tenant_id", "meter_id", "number", "summed_before")
-	for i, t := range f.tenants {
-		if err := streams.add(ctx, t.id, f.meters[0].id, i+1, summed); err != nil {
+	streams := f.into("usage_streams", "tenant_id", "meter_id", "summed_before")
+	for _, t := range f.tenants {
+		if err := streams.add(ctx, t.id, f.meters[0].id, summed); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(streams.flush(ctx), f.months(ctx)); err != nil {
+	if err := streams.flush(ctx); err != nil {
 		return err
 	}
-	events := f.into("usage_records", "tenant_id", "stream", "recorded_at", "quantity", "delay", "id")
+	events := f.into("usage_events", "tenant_id", "meter_id", "recorded_at", "id", "quantity", "created_at")
 	counters := f.into("usage_counters", "tenant_id", "period_end", "meter_id", "period_start", "updated_at", "units", "millionths")
 	hours := f.into("usage_hours", "tenant_id", "meter_id", "hour", "events", "units", "millionths", "highest", "last", "last_at")
 	rest := (f.volume.events - f.volume.large().events) / max(1, len(f.tenants)-1)
@@ -220,7 +217,7 @@ func (f *filler) usage(ctx context.Context) error {
 					lasts[hour] = at
 				}
 			}
-			if err := events.add(ctx, sqldb.ID(t.id), i+1, at, money.One, 0, sqldb.ID(idAt(at))); err != nil {
+			if err := events.add(ctx, t.id, f.meters[0].id, at, idAt(at), money.One, at); err != nil {
 				return err
 			}
 		}
@@ -236,11 +233,6 @@ func (f *filler) usage(ctx context.Context) error {
 		}
 	}
 	return inOrder(ctx, events, counters, hours)
-}
-
-// months makes the partitions that the events go to.
-func (f *filler) months(ctx context.Context) error {
-	return months.New(f.db, clock.System(), slog.New(slog.DiscardHandler)).Since(ctx, f.now.AddDate(0, 0, -filledDays))
 }
 
 // idAt returns an id (UUID version 7) as if it had been made at that time.

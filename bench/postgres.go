@@ -162,8 +162,7 @@ func (p *postgres) seedBare(ctx context.Context) (err error) {
 		VALUES ('00000000-0000-7000-8000-000000000000', 'api-calls', 'API calls', 'sum', 'monthly', 'hard', now(), now())`,
 		`INSERT INTO tenants (id, name, slug, preferred_currency, created_at, updated_at)
 		SELECT ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, 'Bench', n::text, 'EUR', now(), now() FROM generate_series(1, ` + strconv.Itoa(users) + `) n`,
-		`CREATE TABLE usage_records_now PARTITION OF usage_records FOR VALUES FROM ('2000-01-01') TO ('2100-01-01')`,
-		`INSERT INTO usage_streams (tenant_id, meter_id, number) SELECT id, '00000000-0000-7000-8000-000000000000', slug::bigint FROM tenants`,
+		`INSERT INTO usage_streams (tenant_id, meter_id) SELECT id, '00000000-0000-7000-8000-000000000000' FROM tenants`,
 		`INSERT INTO usage_counters (tenant_id, period_end, meter_id, period_start, updated_at)
 		SELECT id, '2100-01-01', '00000000-0000-7000-8000-000000000000', '2000-01-01', now() FROM tenants`,
 	} {
@@ -174,14 +173,13 @@ func (p *postgres) seedBare(ctx context.Context) (err error) {
 	return nil
 }
 
-// bareTransaction is the least work that recording an event takes: storing the event, its key
-// and its counter, in the same tables with the same indexes.
+// bareTransaction is the least work that recording an event takes: it stores the event and its
+// counter, in the same tables with the same indexes.
 const bareTransaction = `\set t random(1, %d)
 BEGIN;
-INSERT INTO usage_record_keys (tenant_id, stream, stored_on, hash)
-VALUES (('00000000-0000-7000-8000-' || lpad(:t::text, 12, '0'))::uuid, :t, 20000, gen_random_uuid());
-INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key, metadata)
-VALUES (('00000000-0000-7000-8000-' || lpad(:t::text, 12, '0'))::uuid, :t, now(), 1000000, 0, gen_random_uuid(), gen_random_uuid()::text, '{"source":"bench"}');
+INSERT INTO usage_events (tenant_id, meter_id, recorded_at, id, quantity, idempotency_key, metadata, created_at)
+VALUES (('00000000-0000-7000-8000-' || lpad(:t::text, 12, '0'))::uuid, '00000000-0000-7000-8000-000000000000', now(), gen_random_uuid(), 1000000,
+    gen_random_uuid()::text, '{"source":"bench"}', now());
 UPDATE usage_counters SET units = units + 1, updated_at = now()
 WHERE tenant_id = ('00000000-0000-7000-8000-' || lpad(:t::text, 12, '0'))::uuid AND meter_id = '00000000-0000-7000-8000-000000000000'
     AND period_end = '2100-01-01' AND period_start = '2000-01-01';

@@ -150,7 +150,7 @@ func (r *recorder) check(url string, acknowledged map[string]bool) {
 	// Not until the end: SQLite recovers only a file that nobody has open.
 	defer db.Close()
 	rows, err := db.Conn(ctx).QueryContext(ctx,
-		`SELECT idempotency_key, quantity FROM usage_stored WHERE tenant_id = $1::uuid AND idempotency_key IS NOT NULL`, r.tenant)
+		`SELECT idempotency_key, quantity FROM usage_events WHERE tenant_id = $1::uuid AND idempotency_key IS NOT NULL`, r.tenant)
 	if err != nil {
 		r.t.Fatal(err)
 	}

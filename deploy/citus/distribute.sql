@@ -40,7 +40,6 @@ ALTER TABLE trials DROP CONSTRAINT trials_subscription_id_fkey;
 ALTER TABLE trials DROP CONSTRAINT trials_tenant_id_fkey;
 ALTER TABLE usage_alerts DROP CONSTRAINT usage_alerts_tenant_id_meter_id_fkey;
 ALTER TABLE usage_counters DROP CONSTRAINT usage_counters_tenant_id_meter_id_fkey;
-ALTER TABLE usage_events DROP CONSTRAINT usage_events_tenant_id_meter_id_fkey;
 ALTER TABLE usage_hours DROP CONSTRAINT usage_hours_tenant_id_meter_id_fkey;
 ALTER TABLE usage_keys DROP CONSTRAINT usage_keys_tenant_id_meter_id_fkey;
 ALTER TABLE usage_refusals DROP CONSTRAINT usage_refusals_tenant_id_meter_id_fkey;
@@ -71,7 +70,6 @@ SELECT create_reference_table('plans');
 SELECT create_reference_table('entitlements');
 SELECT create_reference_table('plan_prices');
 SELECT create_reference_table('tenants');
-SELECT create_reference_table('usage_layout');
 
 -- Distributed tables are cut by tenant, all at the same places.
 SELECT create_distributed_table('change_previews', 'tenant_id');
@@ -87,13 +85,11 @@ SELECT create_distributed_table('invoice_documents', 'tenant_id');
 SELECT create_distributed_table('invoice_lines', 'tenant_id');
 SELECT create_distributed_table('psp_operations', 'tenant_id');
 SELECT create_distributed_table('trials', 'tenant_id');
-SELECT create_distributed_table('usage_record_keys', 'tenant_id');
-SELECT create_distributed_table('usage_records', 'tenant_id');
+SELECT create_distributed_table('usage_events', 'tenant_id');
 SELECT create_distributed_table('usage_streams', 'tenant_id');
 SELECT create_distributed_table('quota_refusals', 'tenant_id');
 SELECT create_distributed_table('usage_alerts', 'tenant_id');
 SELECT create_distributed_table('usage_counters', 'tenant_id');
-SELECT create_distributed_table('usage_events', 'tenant_id');
 SELECT create_distributed_table('usage_hours', 'tenant_id');
 SELECT create_distributed_table('usage_keys', 'tenant_id');
 SELECT create_distributed_table('usage_refusals', 'tenant_id');
@@ -130,7 +126,6 @@ ALTER TABLE trials ADD CONSTRAINT trials_subscription_id_fkey FOREIGN KEY (subsc
 ALTER TABLE trials ADD CONSTRAINT trials_tenant_id_fkey FOREIGN KEY (tenant_id) REFERENCES tenants (id);
 ALTER TABLE usage_alerts ADD CONSTRAINT usage_alerts_tenant_id_meter_id_fkey FOREIGN KEY (tenant_id, meter_id) REFERENCES usage_streams (tenant_id, meter_id);
 ALTER TABLE usage_counters ADD CONSTRAINT usage_counters_tenant_id_meter_id_fkey FOREIGN KEY (tenant_id, meter_id) REFERENCES usage_streams (tenant_id, meter_id);
-ALTER TABLE usage_events ADD CONSTRAINT usage_events_tenant_id_meter_id_fkey FOREIGN KEY (tenant_id, meter_id) REFERENCES usage_streams (tenant_id, meter_id);
 ALTER TABLE usage_hours ADD CONSTRAINT usage_hours_tenant_id_meter_id_fkey FOREIGN KEY (tenant_id, meter_id) REFERENCES usage_streams (tenant_id, meter_id);
 ALTER TABLE usage_keys ADD CONSTRAINT usage_keys_tenant_id_meter_id_fkey FOREIGN KEY (tenant_id, meter_id) REFERENCES usage_streams (tenant_id, meter_id);
 ALTER TABLE usage_refusals ADD CONSTRAINT usage_refusals_tenant_id_meter_id_fkey FOREIGN KEY (tenant_id, meter_id) REFERENCES usage_streams (tenant_id, meter_id);

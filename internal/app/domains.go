@@ -46,7 +46,6 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/billing"
 	"github.com/tenantry/tenantry/internal/usage/history"
 	"github.com/tenantry/tenantry/internal/usage/meters"
-	"github.com/tenantry/tenantry/internal/usage/months"
 	"github.com/tenantry/tenantry/internal/usage/retention"
 	"github.com/tenantry/tenantry/internal/webhook"
 )
@@ -84,7 +83,6 @@ type domains struct {
 	retention     *retention.Pruner
 	history       *history.Reader
 	sums          *history.Sums
-	months        *months.Months
 }
 
 // newDomains builds the domains, each after those that it needs; where two need
@@ -219,7 +217,6 @@ func (d *domains) addUsage(p *platform, events hook.Outbox) {
 		Reports: errorreport.Reader{Client: p.provider},
 	})
 	d.history, d.sums = history.NewReader(p.db, p.clock), history.NewSums(p.db, p.clock)
-	d.months = months.New(p.db, p.clock, p.log)
 	d.retention = retention.New(retention.Deps{
 		DB: p.db, Clock: p.clock, Log: p.log, Keep: p.settings.UsageRetention, Archive: p.settings.UsageArchive,
 	})

@@ -20,7 +20,6 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/operation"
 	"github.com/tenantry/tenantry/internal/usage"
-	"github.com/tenantry/tenantry/internal/usage/mover"
 )
 
 // The lanes of the job queue. Jobs of one lane never wait for those of another.
@@ -89,8 +88,6 @@ func (svc *service) registerPeriodic() {
 		{common, "team.prune", time.Hour, svc.team.Prune},
 		{common, "tenant.purge", 10 * time.Minute, svc.tenants.Purge},
 		{common, "usage.sum", 10 * time.Minute, svc.sums.Run},
-		{common, "usage.months", 10 * time.Minute, svc.months.Run},
-		{common, "usage.move", time.Minute, mover.New(svc.db, svc.months).Run},
 		{common, "usage.prune", 10 * time.Minute, svc.retention.Prune},
 		{common, "subscription.journal", 10 * time.Minute, svc.journal.Run},
 		{common, "audit.count", time.Hour, svc.audit.CountDays},

@@ -73,10 +73,6 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 
 // background returns what the service does besides answering requests.
 func (svc *service) background(ctx context.Context) ([]func(context.Context) error, error) {
-	// Before anything is recorded: what is stored without a partition stays without one.
-	if err := svc.months.Run(ctx); err != nil {
-		svc.log.WarnContext(ctx, "the partitions for usage events are not made, which is tried again", "error", err)
-	}
 	work := []func(context.Context) error{svc.jobs.Run, svc.usage.Run, svc.apiKeys.Run, svc.accounts.Run, svc.hooks.Run}
 	figures, err := svc.metrics.Listen(ctx, svc.settings.MetricsAddr, svc.settings.ProfilesAddr)
 	return append(work, figures...), err

@@ -48,10 +48,6 @@ func TestBoundAsByTheDriver(t *testing.T) {
 	if cut != "2026-03-04 05:06:07.123456+00:00" {
 		t.Errorf("a time is cut to %s", cut)
 	}
-	scan(t, db, []any{&cut}, `SELECT hex($1)`, sqldb.ID(id))
-	if want := fmt.Sprintf("%X", id[:]); cut != want {
-		t.Errorf("an ID is %s, want %s", cut, want)
-	}
 }
 
 // Many times in one statement each stay what they are.

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 	"sync"
-
-	"github.com/google/uuid"
 )
 
 // Padded returns rows with the last one repeated until there is a statement for their
@@ -60,8 +58,6 @@ func Values(db *DB, first int, values []any, types ...string) (query string, arg
 // theirs.
 func element(value any) any {
 	switch v := value.(type) {
-	case ID:
-		return uuid.UUID(v)
 	case JSON:
 		if v == nil {
 			return nil

@@ -47,41 +47,40 @@ func TestAmong(t *testing.T) {
 func TestValues(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
-		types := []string{"bigint", "uuid", "uuid", "text", "jsonb", "timestamptz", "integer", "boolean"}
+		types := []string{"bigint", "uuid", "text", "jsonb", "timestamptz", "integer", "boolean"}
 		at := time.Date(2026, 11, 26, 23, 0, 0, 123456000, time.UTC)
 		texts := map[string]bool{}
 		for _, n := range []int{1, 2, 3, 13, 100} {
 			type row struct {
-				n      int64
-				id     uuid.UUID
-				packed sqldb.ID
-				name   *string
-				doc    sqldb.JSON
-				then   bool // the time that was given is the one that is asked for
-				small  int
-				yes    bool
+				n     int64
+				id    uuid.UUID
+				name  *string
+				doc   sqldb.JSON
+				then  bool // the given time equals the parameter
+				small int
+				yes   bool
 			}
 			rows := map[int64]row{}
 			var values []any
 			for i := range int64(n) {
-				r := row{n: i, id: uuid.New(), packed: sqldb.ID(uuid.New()), small: int(i % 5), yes: i%2 == 0}
+				r := row{n: i, id: uuid.New(), small: int(i % 5), yes: i%2 == 0}
 				var given *time.Time
 				if i%3 == 0 {
 					r.name, r.doc, r.then, given = new("{a,\"b\"}"), sqldb.JSON(`{"a": "<ü>"}`), true, &at
 				}
 				rows[i] = r
-				values = append(values, r.n, r.id, r.packed, r.name, r.doc, given, r.small, r.yes)
+				values = append(values, r.n, r.id, r.name, r.doc, given, r.small, r.yes)
 			}
 			query, args := sqldb.Values(db, 2, values, types...)
 			texts[query] = true
 			found := map[int64]row{}
 			err := db.Each(t.Context(), sqldb.Query{
 				Doing: "read what was given",
-				Text:  `SELECT v.column1, v.column2, v.column3, v.column4, v.column5, COALESCE(v.column6 = $1::timestamptz, false), v.column7, v.column8 FROM (` + query + `) v`,
+				Text:  `SELECT v.column1, v.column2, v.column3, v.column4, COALESCE(v.column5 = $1::timestamptz, false), v.column6, v.column7 FROM (` + query + `) v`,
 				Args:  append([]any{at}, args...),
 				Row: func(scan func(...any) error) error {
 					var r row
-					err := scan(&r.n, &r.id, &r.packed, &r.name, &r.doc, &r.then, &r.small, &r.yes)
+					err := scan(&r.n, &r.id, &r.name, &r.doc, &r.then, &r.small, &r.yes)
 					found[r.n] = r
 					return err
 				},

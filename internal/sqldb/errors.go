@@ -54,7 +54,3 @@ func hasCode(err error, postgres string, codes ...int) bool {
 	}
 	return false
 }
-
-// IsLocked reports whether PostgreSQL refused a statement because it did not get a lock within
-// lock_timeout.
-func IsLocked(err error) bool { return hasCode(err, "55P03") }

@@ -96,10 +96,10 @@ func sqlitePool(path, params string, size int, watcher prepared.Watcher) (*sql.D
 	return pool, nil
 }
 
-// bound returns args as SQLite keeps them: every time cut to microseconds, as PostgreSQL
-// stores it, so that both databases give back the same, and every ID as its bytes. Times, UUIDs
-// and JSON become the texts that the driver and database/sql would make of them, in a third of the
-// time: statements of many rows have the same times again and again. args itself is not changed.
+// bound returns args as SQLite stores them. It cuts times to microseconds, the precision of
+// PostgreSQL, so that both databases return the same. Times, UUIDs and JSON become the texts that
+// the driver and database/sql would make, in a third of the time: the rows of one statement often
+// repeat a time. bound does not change args itself.
 func bound(args []any) []any {
 	var times timeTexts
 	changed := make([]any, len(args))
@@ -113,8 +113,6 @@ func bound(args []any) []any {
 			}
 		case uuid.UUID:
 			arg = v.String()
-		case ID:
-			arg = v[:]
 		case JSON:
 			if arg = nil; v != nil {
 				arg = string(v)

@@ -12,16 +12,6 @@ import (
 // rows go to the end of an index.
 func NewID() uuid.UUID { return uuid.Must(uuid.NewV7()) }
 
-// ID is a UUID that SQLite keeps as 16 bytes instead of as text: in columns whose migration
-// says BLOB.
-type ID uuid.UUID
-
-// Value writes a column of PostgreSQL.
-func (id ID) Value() (driver.Value, error) { return uuid.UUID(id).Value() }
-
-// Scan reads a column.
-func (id *ID) Scan(src any) error { return (*uuid.UUID)(id).Scan(src) }
-
 // JSON is the text of a JSON value in a jsonb column; nil is SQL's NULL.
 // PostgreSQL keeps the value and not the text: order of keys and spaces may
 // change.

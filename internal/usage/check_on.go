@@ -72,7 +72,7 @@ func describe(one remembered) string {
 			return !c.Period.End.After(one.covers.Start) || c.Period.Start.After(one.covers.End)
 		})
 		slices.SortFunc(s.counters, func(a, b Counter) int { return cmp.Compare(fmt.Sprint(a.Period), fmt.Sprint(b.Period)) })
-		all = append(all, id, s.number, s.moving, s.pruned, s.summedBefore, s.totalsBefore, s.counters)
+		all = append(all, id, s.pruned, s.summedBefore, s.counters)
 	}
 	text, err := json.Marshal(all)
 	return fmt.Sprint(string(text), err)

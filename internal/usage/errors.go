@@ -27,6 +27,4 @@ var (
 var (
 	errAlertSent  = errors.New("the alert was sent already")
 	errNonePruned = errors.New("no deleted event is known")
-	// errNumberTaken: the number that was drawn for a new stream is another's.
-	errNumberTaken = errors.New("the number of a stream is taken")
 )

@@ -63,15 +63,14 @@ func HoursOf(events []Happened) []Hour {
 	return hours
 }
 
-// late lists the entries that were stored just now and were recorded for a time that has been
-// added up already: before a time, nil for none.
-func (s *stream) late(stored map[uuid.UUID]bool, before *time.Time) []Happened {
+// late returns the stored entries that belong to hours which are summed already.
+func (s *stream) late(stored map[uuid.UUID]bool) []Happened {
 	var late []Happened
-	if before == nil {
+	if s.summedBefore == nil {
 		return nil
 	}
 	for _, e := range s.entries {
-		if e.verdict.err == nil && stored[e.id] && e.at.Before(*before) {
+		if e.verdict.err == nil && stored[e.id] && e.at.Before(*s.summedBefore) {
 			late = append(late, Happened{Stream: s.key, ID: e.id, Quantity: e.Quantity, At: e.at})
 		}
 	}

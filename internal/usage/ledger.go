@@ -129,27 +129,19 @@ func (l *ledger) addInterrupted(ctx context.Context, streams []*stream, counters
 	return l.store.addCounters(ctx, keys, Period{Start: since, End: until}, counters)
 }
 
-// markUsedKeys finds the entries whose idempotency keys the insert does not: those of events
-// that are yet to be moved, and of deleted ones unless these are with the others.
+// markUsedKeys marks the entries whose idempotency keys deleted events used. Insert finds the
+// keys of stored events.
 func (l *ledger) markUsedKeys(ctx context.Context, streams []*stream) error {
-	var deleted, unmoved []events.Key
+	var keys []events.Key
 	for _, s := range streams {
-		if s.pruned && (s.number == nil || s.moving || !l.store.events().KeysApart()) {
-			deleted = append(deleted, s.keys()...)
-		}
-		if s.moving {
-			unmoved = append(unmoved, s.keys()...)
+		if s.pruned {
+			keys = append(keys, s.keys()...)
 		}
 	}
-	used, err := l.store.events().KeysOfDeleted(ctx, deleted)
+	used, err := l.store.events().KeysOfDeleted(ctx, keys)
 	if err != nil {
 		return err
 	}
-	usedUnmoved, err := l.store.events().KeysOfEvents(ctx, unmoved)
-	if err != nil {
-		return err
-	}
-	maps.Copy(used, usedUnmoved)
 	for _, s := range streams {
 		for _, e := range s.entries {
 			e.keyUsed = e.IdempotencyKey != nil && used[e.key(s.key)]
@@ -165,29 +157,17 @@ func (l *ledger) markUsedKeys(ctx context.Context, streams []*stream) error {
 func (l *ledger) judge(ctx context.Context, streams []*stream) error {
 	var tight []*stream
 	var keys []events.Key
-	var numbered []events.NumberedKey
 	for _, s := range streams {
 		if s.judge(nil) {
 			continue
 		}
 		tight = append(tight, s)
-		for _, k := range s.keys() {
-			if s.number != nil {
-				numbered = append(numbered, events.NumberedKey{Number: *s.number, Key: k})
-			} else {
-				keys = append(keys, k)
-			}
-		}
+		keys = append(keys, s.keys()...)
 	}
 	used, err := l.store.events().KeysOfEvents(ctx, keys)
 	if err != nil {
 		return err
 	}
-	usedNumbered, err := l.store.events().KeysOfRecords(ctx, numbered)
-	if err != nil {
-		return err
-	}
-	maps.Copy(used, usedNumbered)
 	for _, s := range tight {
 		s.judge(used)
 	}
@@ -211,7 +191,7 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 		return err
 	}
 	var changed []changedCounter
-	var late, counted []Happened
+	var late []Happened
 	var alerts []Alert
 	var billed []Figure
 	for _, s := range streams {
@@ -230,8 +210,7 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 				*e.verdict = verdict{err: ErrDuplicate}
 			}
 		}
-		late = append(late, s.late(stored, s.summedBefore)...)
-		counted = append(counted, s.late(stored, s.totalsBefore)...)
+		late = append(late, s.late(stored)...)
 		for _, c := range s.counters {
 			if c.changed {
 				changed = append(changed, changedCounter{s.key, c})
@@ -243,7 +222,7 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 	if err := l.store.putCounters(later, changed, now); err != nil {
 		return err
 	}
-	if err := l.store.addLate(later, late, counted); err != nil {
+	if err := (Records{l.store}).AddHours(later, HoursOf(late)); err != nil {
 		return err
 	}
 	if len(billed) > 0 {

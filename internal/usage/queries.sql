@@ -9,17 +9,17 @@ SELECT
     coalesce(sum(quantity / 1000000), 0)::bigint AS units,
     coalesce(sum(quantity % 1000000), 0)::bigint AS millionths,
     coalesce(max(quantity), 0)::bigint AS highest
-FROM usage_stored
+FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2
     AND recorded_at >= sqlc.arg(period_start) AND recorded_at < sqlc.arg(period_end);
 
--- Totals of all time, with what the deleted events came to, and those that are going to be: in
--- one statement, so that an event which is being deleted is there once.
+-- Totals of all time: of the stored events and of the deleted ones. One statement reads both, so
+-- that it counts an event once while the event is being deleted.
 -- name: TotalsEver :one
 SELECT
-    coalesce(max(e.events + coalesce(s.pruned_events, 0)), 0)::bigint AS events,
-    coalesce(max(e.units + coalesce(s.pruned_units, 0)), 0)::bigint AS units,
-    coalesce(max(e.millionths + coalesce(s.pruned_millionths, 0)), 0)::bigint AS millionths,
+    coalesce(max(e.events + s.pruned_events), 0)::bigint AS events,
+    coalesce(max(e.units + s.pruned_units), 0)::bigint AS units,
+    coalesce(max(e.millionths + s.pruned_millionths), 0)::bigint AS millionths,
     coalesce(max(e.highest), 0)::bigint AS highest,
     coalesce(max(s.pruned_highest), 0)::bigint AS pruned_highest
 FROM usage_streams s
@@ -29,31 +29,17 @@ CROSS JOIN (
         coalesce(sum(quantity / 1000000), 0) AS units,
         coalesce(sum(quantity % 1000000), 0) AS millionths,
         coalesce(max(quantity), 0) AS highest
-    FROM usage_stored
-    WHERE usage_stored.tenant_id = $1 AND usage_stored.meter_id = $2
-        AND recorded_at >= coalesce((SELECT t.totals_before FROM usage_streams t WHERE t.tenant_id = $1 AND t.meter_id = $2), sqlc.arg(earliest))
+    FROM usage_events
+    WHERE usage_events.tenant_id = $1 AND usage_events.meter_id = $2
 ) e
 WHERE s.tenant_id = $1 AND s.meter_id = $2;
 
--- Newest first. Ids are of version 7: of events recorded for the same time the
--- one that was stored last comes first.
+-- Newest first. IDs are UUIDv7: of the events recorded for the same time, the one that was stored
+-- last comes first.
 -- name: NewestEvents :many
-SELECT a.id, a.quantity, a.recorded_at, a.metadata FROM (
-    SELECT r.id, r.quantity, r.recorded_at, r.metadata FROM usage_records r
-    WHERE r.tenant_id = sqlc.arg(owner)
-        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
-        AND r.recorded_at >= sqlc.arg(period_start) AND r.recorded_at < sqlc.arg(period_end)
-    ORDER BY r.recorded_at DESC, r.id DESC
-    LIMIT sqlc.arg(max_events)
-) a
-UNION ALL
-SELECT b.id, b.quantity, b.recorded_at, b.metadata FROM (
-    SELECT u.id, u.quantity, u.recorded_at, u.metadata FROM usage_unmoved u
-    WHERE u.tenant_id = $1 AND u.meter_id = $2
-        AND u.recorded_at >= sqlc.arg(period_start) AND u.recorded_at < sqlc.arg(period_end)
-    ORDER BY u.recorded_at DESC, u.id DESC
-    LIMIT sqlc.arg(max_events)
-) b
+SELECT id, quantity, recorded_at, metadata FROM usage_events
+WHERE tenant_id = $1 AND meter_id = $2
+    AND recorded_at >= sqlc.arg(period_start) AND recorded_at < sqlc.arg(period_end)
 ORDER BY recorded_at DESC, id DESC
 LIMIT sqlc.arg(max_events);
 
@@ -90,19 +76,9 @@ UPDATE usage_alerts SET sent_at = sqlc.arg(now) WHERE tenant_id = $1 AND id = $2
 -- name: AnyMeter :one
 SELECT * FROM meters WHERE id = $1 FOR KEY SHARE;
 
--- What the latest of the deleted events of a stream said.
+-- The latest deleted event of a stream.
 -- name: LastPruned :one
 SELECT pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2;
-
--- Where it is not known what the deleted events came to, that stays so.
--- name: AddToTotals :exec
-UPDATE usage_streams
-SET pruned_events = pruned_events + 1, pruned_units = pruned_units + sqlc.arg(units)::bigint,
-    pruned_millionths = pruned_millionths + sqlc.arg(millionths)::bigint,
-    pruned_highest = CASE WHEN sqlc.arg(quantity)::bigint > pruned_highest THEN sqlc.arg(quantity)::bigint ELSE pruned_highest END,
-    pruned_last = CASE WHEN pruned_last_at > sqlc.arg(at)::timestamptz THEN pruned_last ELSE sqlc.arg(quantity)::bigint END,
-    pruned_last_at = CASE WHEN pruned_last_at > sqlc.arg(at)::timestamptz THEN pruned_last_at ELSE sqlc.arg(at)::timestamptz END
-WHERE tenant_id = $1 AND meter_id = $2 AND pruned_events IS NOT NULL;
 
 -- name: AddRefusedOfDay :exec
 INSERT INTO quota_refusal_days (day, part, refused) VALUES ($1, $2, $3)

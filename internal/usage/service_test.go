@@ -151,7 +151,7 @@ func TestRecordRefusesTotalsThatDoNotFit(t *testing.T) {
 
 		// What the events themselves come to is counted as exactly; a view of them that is
 		// too large stops at the largest.
-		exec(`UPDATE usage_records SET quantity = $1`, int64(math.MaxInt64-1))
+		exec(`UPDATE usage_events SET quantity = $1`, int64(math.MaxInt64-1))
 		w.Apply(t, usagetest.Meter("bytes", usage.Count, usage.Never, usage.Soft))
 		w.Apply(t, usagetest.Meter("bytes", usage.Sum, usage.Never, usage.Soft))
 		if got := w.Detail(t, tenantID, "bytes").Current.String(); got != "55340232221128.654836" { // six times 9,223,372,036,854.775806

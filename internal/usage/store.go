@@ -85,7 +85,7 @@ type totals struct {
 
 func (s store) totals(ctx context.Context, tenantID uuid.UUID, m Meter, p Period) (totals, error) {
 	if p.Unbounded() {
-		row, err := s.q(ctx).TotalsEver(ctx, usagesql.TotalsEverParams{TenantID: tenantID, MeterID: m.ID, Earliest: AllTime().Start})
+		row, err := s.q(ctx).TotalsEver(ctx, usagesql.TotalsEverParams{TenantID: tenantID, MeterID: m.ID})
 		highest := money.Quantity(max(row.Highest, row.PrunedHighest))
 		return totals{row.Events, row.Units, row.Millionths, highest}, sqldb.Wrap(err, "total all events")
 	}
@@ -123,23 +123,23 @@ func (s store) lastValue(ctx context.Context, tenantID uuid.UUID, m Meter, p Per
 	return value, last, nil
 }
 
-// lastPruned reads the latest of a stream's deleted events, errNonePruned where
-// there is none or where it is not known.
+// lastPruned reads the latest deleted event of a stream. It returns errNonePruned if no event
+// was deleted.
 func (s store) lastPruned(ctx context.Context, k StreamKey) (money.Quantity, time.Time, error) {
 	row, err := s.q(ctx).LastPruned(ctx, usagesql.LastPrunedParams{TenantID: k.TenantID, MeterID: k.MeterID})
 	if err != nil {
 		return 0, time.Time{}, sqldb.WrapAbsent(err, "read the last deleted event", errNonePruned)
 	}
-	if row.PrunedLast == nil || row.PrunedLastAt == nil {
+	if row.PrunedLastAt == nil {
 		return 0, time.Time{}, errNonePruned
 	}
-	return money.Quantity(*row.PrunedLast), *row.PrunedLastAt, nil
+	return money.Quantity(row.PrunedLast), *row.PrunedLastAt, nil
 }
 
 // newestEvents reads at most n events of a period, newest first.
 func (s store) newestEvents(ctx context.Context, tenantID uuid.UUID, m Meter, p Period, n int32) ([]Event, error) {
 	rows, err := s.q(ctx).NewestEvents(ctx, usagesql.NewestEventsParams{
-		TenantID: tenantID, Owner: sqldb.ID(tenantID), MeterID: m.ID, PeriodStart: p.Start, PeriodEnd: p.End, MaxEvents: n,
+		TenantID: tenantID, MeterID: m.ID, PeriodStart: p.Start, PeriodEnd: p.End, MaxEvents: n,
 	})
 	if err != nil {
 		return nil, sqldb.Wrap(err, "read the newest events")
@@ -147,7 +147,7 @@ func (s store) newestEvents(ctx context.Context, tenantID uuid.UUID, m Meter, p 
 	newest := make([]Event, len(rows))
 	for i, row := range rows {
 		newest[i] = Event{
-			ID: uuid.UUID(row.ID), MeterCode: m.Code, Quantity: money.Quantity(row.Quantity),
+			ID: row.ID, MeterCode: m.Code, Quantity: money.Quantity(row.Quantity),
 			RecordedAt: row.RecordedAt, Metadata: row.Metadata,
 		}
 	}

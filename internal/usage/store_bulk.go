@@ -8,7 +8,6 @@ import (
 
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/usage/events"
 )
 
 // The statements of recording, the hot path, each for many rows at once, which sqlc
@@ -16,11 +15,8 @@ import (
 
 // streamState is what a stream's row says besides its key.
 type streamState struct {
-	number       *int64     // stands for the stream in usage_records; nil: its events are in usage_events
-	moving       bool       // older events are still in usage_events; new ones go to usage_records
-	pruned       bool       // it had events deleted
-	summedBefore *time.Time // the hours have its events that were recorded before; nil: none
-	totalsBefore *time.Time // the totals have its events that were recorded before; nil: only deleted ones
+	pruned       bool       // events of the stream were deleted
+	summedBefore *time.Time // the hours contain the events recorded before; nil: no events
 }
 
 // lockStreams lets nobody else record on the streams until the transaction ends, and
@@ -35,23 +31,17 @@ func (s store) lockStreams(ctx context.Context, keys []StreamKey) (map[StreamKey
 	if err := s.insertStreams(ctx, keys); err != nil {
 		return nil, err
 	}
-	if states, err = s.lock(ctx, keys); err == nil && len(states) < len(keys) {
-		err = errNumberTaken // another try draws others
-	}
-	return states, err
+	return s.lock(ctx, keys)
 }
 
-// insertStreams inserts those of the streams that are not there.
+// insertStreams inserts the streams that do not exist.
 func (s store) insertStreams(ctx context.Context, keys []StreamKey) error {
-	rows := make([]any, 0, 3*len(keys))
+	rows := make([]any, 0, 2*len(keys))
 	for _, k := range keys {
-		rows = append(rows, k.TenantID, k.MeterID, events.NewNumber())
+		rows = append(rows, k.TenantID, k.MeterID)
 	}
-	streams, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "bigint")
-	err := s.exec(ctx, `INSERT INTO usage_streams (tenant_id, meter_id, number)
-SELECT v.column1, v.column2, CASE WHEN l.numbered_from <= CURRENT_TIMESTAMP THEN v.column3 END
-FROM (`+streams+`) v CROSS JOIN usage_layout l
-WHERE true ON CONFLICT DO NOTHING`, args)
+	streams, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid")
+	err := s.exec(ctx, `INSERT INTO usage_streams (tenant_id, meter_id) `+streams+` ON CONFLICT DO NOTHING`, args)
 	return sqldb.Wrap(err, "insert streams")
 }
 
@@ -66,13 +56,13 @@ func (s store) lockQuery(keys []StreamKey, found map[StreamKey]streamState) sqld
 	among, args := s.amongStreams(1, keys)
 	return sqldb.Query{
 		Doing: "lock streams",
-		Text: `SELECT tenant_id, meter_id, number, moving, pruned_before IS NOT NULL, summed_before, totals_before FROM usage_streams WHERE (tenant_id, meter_id) ` +
+		Text: `SELECT tenant_id, meter_id, pruned_before IS NOT NULL, summed_before FROM usage_streams WHERE (tenant_id, meter_id) ` +
 			among + ` ORDER BY tenant_id, meter_id FOR UPDATE`,
 		Args: args,
 		Row: func(scan func(...any) error) error {
 			var k StreamKey
 			var state streamState
-			err := scan(&k.TenantID, &k.MeterID, &state.number, &state.moving, &state.pruned, &state.summedBefore, &state.totalsBefore)
+			err := scan(&k.TenantID, &k.MeterID, &state.pruned, &state.summedBefore)
 			found[k] = state
 			return err
 		},

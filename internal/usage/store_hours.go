@@ -3,9 +3,7 @@ package usage
 import (
 	"context"
 
-	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
 // hoursAtOnce is how many hours one statement adds to.
@@ -43,27 +41,4 @@ SET events = usage_hours.events + excluded.events, units = usage_hours.units + e
     last = CASE WHEN excluded.last_at >= usage_hours.last_at THEN excluded.last ELSE usage_hours.last END,
     last_at = CASE WHEN excluded.last_at >= usage_hours.last_at THEN excluded.last_at ELSE usage_hours.last_at END`, args)
 	return sqldb.Wrap(err, "add to hours")
-}
-
-// addLate adds events that were stored just now to hours and to totals which have been summed up
-// for their times already.
-func (s store) addLate(ctx context.Context, ofHours, ofTotals []Happened) error {
-	if err := (Records{s}).AddHours(ctx, HoursOf(ofHours)); err != nil {
-		return err
-	}
-	return s.addToTotals(ctx, ofTotals)
-}
-
-// addToTotals adds events, in the order of storing, to the totals of their streams, which are
-// locked and have what was recorded for the events' times already. It is seldom called with any.
-func (s store) addToTotals(ctx context.Context, events []Happened) error {
-	for _, e := range events {
-		if err := s.q(ctx).AddToTotals(ctx, usagesql.AddToTotalsParams{
-			TenantID: e.Stream.TenantID, MeterID: e.Stream.MeterID, Quantity: int64(e.Quantity),
-			Units: int64(e.Quantity / money.One), Millionths: int64(e.Quantity % money.One), At: e.At,
-		}); err != nil {
-			return sqldb.Wrap(err, "add to totals")
-		}
-	}
-	return nil
 }

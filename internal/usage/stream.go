@@ -138,7 +138,7 @@ func (s *stream) accept(e *entry, now time.Time) events.Event {
 	e.id = sqldb.NewID()
 	e.verdict.event = Event{ID: e.id, MeterCode: s.meter.Code, Quantity: e.Quantity, RecordedAt: e.at, Metadata: e.Metadata}
 	return events.Event{
-		Stream: s.key, Number: s.number, ID: e.id, Quantity: e.Quantity,
+		Stream: s.key, ID: e.id, Quantity: e.Quantity,
 		IdempotencyKey: e.IdempotencyKey, RecordedAt: e.at, Metadata: e.Metadata, StoredAt: now,
 	}
 }

@@ -111,6 +111,30 @@ func TestQueriesFindTheirRows(t *testing.T) {
 	}
 }
 
+// Both databases read events in the order of the primary key. A sort would read all events of a
+// period for the first page of them.
+func TestEventsAreReadInOrder(t *testing.T) {
+	t.Parallel()
+	wanted := map[string]bool{
+		"usagesql.NewestEvents": true, "historysql.ExportPage": true, "historysql.EventsToSum": true, "historysql.LastEvent": true,
+		"historysql.NextEvent": true, "retentionsql.OldestEvents": true,
+	}
+	var texts []string
+	for _, q := range queries(t) {
+		if wanted[q.name] {
+			texts = append(texts, q.text)
+		}
+	}
+	if len(texts) != len(wanted) {
+		t.Fatalf("%d queries were found", len(texts))
+	}
+	for _, p := range dbtest.PlansOf(t, texts) {
+		if p.Sorts {
+			t.Errorf("%s sorts the result of\n%s", p.Database, p.Statement)
+		}
+	}
+}
+
 // A time line of payments looks up the invoice of each entry of the page. Where the tenant is
 // known to the joins as well, PostgreSQL, which plans a prepared statement for an average
 // tenant, reads all invoices of the tenant for each entry.

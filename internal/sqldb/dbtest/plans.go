@@ -18,6 +18,8 @@ type Plan struct {
 	// Steps are the lines that read a table, such as
 	// "SEARCH usage_counters USING INDEX … (tenant_id=? AND period_end>?)".
 	Steps []string
+	// Sorts reports whether the database sorts rows instead of reading them in the order of an index.
+	Sorts bool
 }
 
 // Plans returns how both databases would run the statements that ran on a SQLite
@@ -62,7 +64,7 @@ func Plannable(text string) bool { return plannable.MatchString(text) }
 
 var (
 	// grows are the tables that grow with tenants or with use.
-	grows = regexp.MustCompile(`^(api_keys|audit_logs|audit_tenants|avatars|checkouts|credentials|former_memberships|impersonation_logs|invitations|invited_addresses|invoices|invoice_lines|invoice_documents|jobs|memberships|oauth_identities|payment_entries|psp_customers|psp_events|psp_invoices|psp_invoice_lines|psp_operations|push_subscriptions|quota_refusals|roles|role_permissions|subscription_journal|subscriptions|tenants|trials|usage_alerts|usage_counters|usage_events|usage_hours|usage_keys|usage_record_keys|usage_records|usage_refusals|usage_reports|usage_streams|usage_told|users|webhook_deliveries|webhook_endpoints|webhook_events|webhook_failures|wrong_passwords)$`)
+	grows = regexp.MustCompile(`^(api_keys|audit_logs|audit_tenants|avatars|checkouts|credentials|former_memberships|impersonation_logs|invitations|invited_addresses|invoices|invoice_lines|invoice_documents|jobs|memberships|oauth_identities|payment_entries|psp_customers|psp_events|psp_invoices|psp_invoice_lines|psp_operations|push_subscriptions|quota_refusals|roles|role_permissions|subscription_journal|subscriptions|tenants|trials|usage_alerts|usage_counters|usage_events|usage_hours|usage_keys|usage_refusals|usage_reports|usage_streams|usage_told|users|webhook_deliveries|webhook_endpoints|webhook_events|webhook_failures|wrong_passwords)$`)
 	// wholeStep is a step that reads a whole table, or skips through an index by all values of its
 	// first column, such as every tenant.
 	wholeStep = regexp.MustCompile(`^(?:(?:SCAN|Seq Scan on) (\S+)|SEARCH (\S+) USING .*\(ANY\()`)
@@ -97,7 +99,8 @@ var (
 	plannable = regexp.MustCompile(`(?i)^(\s|--[^\n]*\n)*(select|insert|update|delete|with)\b`)
 	// What a step of a plan begins with when it reads a table.
 	reads = regexp.MustCompile(`^(SCAN|SEARCH|Seq Scan|Index (Only )?Scan|Index Cond:)`)
-	// A row of constants is no table.
+	sorts = regexp.MustCompile(`^(USE TEMP B-TREE FOR .*ORDER BY|(Incremental )?Sort\b)`)
+	// A row of constants is not a table.
 	constants = regexp.MustCompile(`SCAN (CONSTANT ROW|\d+-ROW VALUES CLAUSE|\d+ CONSTANT ROWS)`)
 )
 
@@ -127,11 +130,11 @@ func explainSQLite(t *testing.T, db *sqldb.DB, name string, statements []string)
 	t.Helper()
 	plans := make([]Plan, len(statements))
 	for i, text := range statements {
-		found, err := read(t.Context(), db, "EXPLAIN QUERY PLAN "+text, make([]any, parameters(text))...)
-		if err != nil {
+		plan := Plan{Database: name, Statement: text}
+		if err := plan.read(t.Context(), db, "EXPLAIN QUERY PLAN "+text, make([]any, parameters(text))...); err != nil {
 			t.Fatalf("%v in %s", err, text)
 		}
-		plans[i] = Plan{Database: name, Statement: text, Steps: found}
+		plans[i] = plan
 	}
 	return plans
 }
@@ -156,11 +159,11 @@ func explainPostgres(t *testing.T, db *sqldb.DB, statements []string) []Plan {
 			if nulls != "" {
 				nulls = "(" + nulls + ")"
 			}
-			found, err := read(ctx, db, "EXPLAIN EXECUTE "+name+nulls)
-			if err != nil {
+			plan := Plan{Database: "postgres", Statement: text}
+			if err := plan.read(ctx, db, "EXPLAIN EXECUTE "+name+nulls); err != nil {
 				return fmt.Errorf("%w in %s", err, text)
 			}
-			plans = append(plans, Plan{Database: "postgres", Statement: text, Steps: found})
+			plans = append(plans, plan)
 		}
 		return nil
 	})
@@ -181,30 +184,30 @@ func parameters(text string) int {
 	return len(most)
 }
 
-// read runs an EXPLAIN, whose last column is the line, and returns the steps that read.
-func read(ctx context.Context, db *sqldb.DB, query string, args ...any) ([]string, error) {
+// read runs an EXPLAIN, whose last column is the line, and adds what the lines say.
+func (p *Plan) read(ctx context.Context, db *sqldb.DB, query string, args ...any) error {
 	rows, err := db.Conn(ctx).QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	defer rows.Close()
 	columns, err := rows.Columns()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	var found []string
 	for rows.Next() {
 		row := make([]any, len(columns))
 		for i := range row {
 			row[i] = new(any)
 		}
 		if err := rows.Scan(row...); err != nil {
-			return nil, err
+			return err
 		}
 		line := strings.TrimLeft(fmt.Sprint(*row[len(row)-1].(*any)), " ->")
 		if reads.MatchString(line) && !constants.MatchString(line) {
-			found = append(found, line)
+			p.Steps = append(p.Steps, line)
 		}
+		p.Sorts = p.Sorts || sorts.MatchString(line)
 	}
-	return found, rows.Err()
+	return rows.Err()
 }

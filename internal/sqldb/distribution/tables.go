@@ -36,7 +36,6 @@ var Tables = map[string]Class{
 	"plans":        Reference,
 	"products":     Reference,
 	"tenants":      Reference,
-	"usage_layout": Reference, // one row, read with the streams
 
 	// What a tenant buys, uses and pays grows with tenants and with use.
 	"change_previews":      Distributed,
@@ -58,8 +57,6 @@ var Tables = map[string]Class{
 	"usage_events":         Distributed,
 	"usage_hours":          Distributed,
 	"usage_keys":           Distributed,
-	"usage_record_keys":    Distributed,
-	"usage_records":        Distributed,
 	"usage_refusals":       Distributed,
 	"usage_streams":        Distributed,
 	"waiting_items":        Distributed,
@@ -114,7 +111,6 @@ var Tables = map[string]Class{
 	"psp_cursor":             Local,
 	"psp_price_states":       Local,
 	"usage_archives":         Local,
-	"usage_deletions":        Local,
 	"usage_peaks":            Local,
 	"usage_recounts":         Local,
 	"webhook_platform":       Local,
@@ -142,10 +138,7 @@ var Widened = map[string]string{
 	"subscriptions_pkey":                    "the id is random (UUIDv7)",
 	"subscriptions_psp_subscription_id_key": "a subscription of the provider belongs to the tenant of its customer",
 	"usage_alerts_pkey":                     "the id is random (UUIDv7)",
-	"usage_record_keys_pkey":                "the number of a stream is random, and who names it names the tenant",
-	"usage_records_pkey":                    "the number of a stream is random, and who names it names the tenant",
 	"usage_refusals_pkey":                   "the id is random (UUIDv7), or a hash of what is reported, the tenant included",
-	"usage_streams_number_key":              "the number is random, and who names it names the tenant",
 }
 
 // Beside are the keys without the tenant that one server has beside those with it, by the name of

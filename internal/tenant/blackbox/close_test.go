@@ -154,7 +154,7 @@ func TestPurgingATenant(t *testing.T) {
 		deleteTenant(s, ada, ada.Token).Want(204)
 		invoices := s.CountRows("SELECT count(*) FROM psp_invoices WHERE tenant_id = $1", ada.Tenant)
 		s.Advance(9 * apptest.Day)
-		if s.CountRows("SELECT count(*) FROM usage_stored WHERE tenant_id = $1", ada.Tenant) != 1 {
+		if s.CountRows("SELECT count(*) FROM usage_events WHERE tenant_id = $1", ada.Tenant) != 1 {
 			t.Error("purged too early")
 		}
 		s.Advance(25 * time.Hour)
@@ -165,7 +165,7 @@ func TestPurgingATenant(t *testing.T) {
 			s.Advance(11 * time.Minute) // the job's next turn
 			return false
 		})
-		for _, table := range []string{"usage_stored", "usage_counters", "memberships", "former_memberships", "api_keys", "invitations", "roles"} {
+		for _, table := range []string{"usage_events", "usage_counters", "memberships", "former_memberships", "api_keys", "invitations", "roles"} {
 			if n := s.CountRows("SELECT count(*) FROM "+table+" WHERE tenant_id = $1", ada.Tenant); n != 0 {
 				t.Errorf("%s: %d rows", table, n)
 			}

@@ -85,7 +85,7 @@ func shownUsage(s *apptest.Server, o apptest.Owner) (current float64, events int
 	s.T.Helper()
 	current, _ = s.Call("GET", o.Path("/usage/api-calls"), o.Token, nil).Want(200).At("data.current_usage").(float64)
 	db := s.DB()
-	err := db.Conn(s.T.Context()).QueryRowContext(s.T.Context(), `SELECT count(*) FROM usage_stored WHERE tenant_id = $1::uuid`, o.Tenant).Scan(&events)
+	err := db.Conn(s.T.Context()).QueryRowContext(s.T.Context(), `SELECT count(*) FROM usage_events WHERE tenant_id = $1::uuid`, o.Tenant).Scan(&events)
 	if err != nil {
 		s.T.Fatal(err)
 	}

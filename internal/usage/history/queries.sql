@@ -1,5 +1,5 @@
 -- name: StreamState :one
-SELECT summed_before, pruned_before, pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2;
+SELECT summed_before, pruned_before FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2;
 
 -- What is summed and deleted of the streams from one to another.
 -- name: StatesBetween :many
@@ -10,88 +10,42 @@ WHERE (tenant_id, meter_id) >= (sqlc.arg(first_tenant)::uuid, sqlc.arg(first_met
 -- name: SetSummed :exec
 UPDATE usage_streams SET summed_before = $3 WHERE tenant_id = $1 AND meter_id = $2;
 
--- Streams after a place in their order that have events which are not summed.
+-- Streams after a position in their order that have events which are not summed.
 -- name: UnsummedStreams :many
 SELECT s.tenant_id, s.meter_id FROM usage_streams s
 WHERE (s.tenant_id > sqlc.arg(tenant_id) OR s.tenant_id = sqlc.arg(tenant_id) AND s.meter_id > sqlc.arg(meter_id))
     AND (s.summed_before IS NULL OR s.summed_before < sqlc.arg(until))
-    AND (EXISTS (
-        SELECT 1 FROM usage_records r
-        WHERE r.stream = s.number
-            AND r.recorded_at >= COALESCE(s.summed_before, sqlc.arg(earliest)) AND r.recorded_at < sqlc.arg(until)
-    ) OR EXISTS (
+    AND EXISTS (
         SELECT 1 FROM usage_events e
         WHERE e.tenant_id = s.tenant_id AND e.meter_id = s.meter_id
             AND e.recorded_at >= COALESCE(s.summed_before, sqlc.arg(earliest)) AND e.recorded_at < sqlc.arg(until)
-    ))
+    )
 ORDER BY s.tenant_id, s.meter_id
 LIMIT sqlc.arg(most);
 
 -- name: EventsToSum :many
-SELECT a.id, a.quantity, a.recorded_at FROM (
-    SELECT r.id, r.quantity, r.recorded_at FROM usage_records r
-    WHERE r.tenant_id = sqlc.arg(owner)
-        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
-        AND r.recorded_at >= sqlc.arg(since) AND r.recorded_at < sqlc.arg(until)
-        AND (r.recorded_at > sqlc.arg(since) OR r.id > sqlc.arg(after))
-    ORDER BY r.recorded_at, r.id
-    LIMIT sqlc.arg(most)
-) a
-UNION ALL
-SELECT b.id, b.quantity, b.recorded_at FROM (
-    SELECT u.id, u.quantity, u.recorded_at FROM usage_unmoved u
-    WHERE u.tenant_id = $1 AND u.meter_id = $2
-        AND u.recorded_at >= sqlc.arg(since) AND u.recorded_at < sqlc.arg(until)
-        AND (u.recorded_at > sqlc.arg(since) OR u.id > sqlc.arg(after))
-    ORDER BY u.recorded_at, u.id
-    LIMIT sqlc.arg(most)
-) b
+SELECT id, quantity, recorded_at FROM usage_events
+WHERE tenant_id = $1 AND meter_id = $2
+    AND recorded_at >= sqlc.arg(since) AND recorded_at < sqlc.arg(until)
+    AND (recorded_at > sqlc.arg(since) OR id > sqlc.arg(after))
 ORDER BY recorded_at, id
 LIMIT sqlc.arg(most);
 
 -- name: Tally :one
 SELECT count(*)::bigint AS events, COALESCE(sum(quantity / 1000000), 0)::bigint AS units,
     COALESCE(sum(quantity % 1000000), 0)::bigint AS millionths, COALESCE(max(quantity), 0)::bigint AS highest
-FROM usage_stored
+FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= sqlc.arg(since) AND recorded_at < sqlc.arg(until);
 
 -- name: LastEvent :one
-SELECT a.id, a.quantity, a.recorded_at FROM (
-    SELECT r.id, r.quantity, r.recorded_at FROM usage_records r
-    WHERE r.tenant_id = sqlc.arg(owner)
-        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
-        AND r.recorded_at >= sqlc.arg(since) AND r.recorded_at < sqlc.arg(until)
-    ORDER BY r.recorded_at DESC, r.id DESC
-    LIMIT 1
-) a
-UNION ALL
-SELECT b.id, b.quantity, b.recorded_at FROM (
-    SELECT u.id, u.quantity, u.recorded_at FROM usage_unmoved u
-    WHERE u.tenant_id = $1 AND u.meter_id = $2
-        AND u.recorded_at >= sqlc.arg(since) AND u.recorded_at < sqlc.arg(until)
-    ORDER BY u.recorded_at DESC, u.id DESC
-    LIMIT 1
-) b
+SELECT id, quantity, recorded_at FROM usage_events
+WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= sqlc.arg(since) AND recorded_at < sqlc.arg(until)
 ORDER BY recorded_at DESC, id DESC
 LIMIT 1;
 
 -- name: NextEvent :one
-SELECT a.recorded_at FROM (
-    SELECT r.recorded_at FROM usage_records r
-    WHERE r.tenant_id = sqlc.arg(owner)
-        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
-        AND r.recorded_at >= sqlc.arg(since) AND r.recorded_at < sqlc.arg(until)
-    ORDER BY r.recorded_at
-    LIMIT 1
-) a
-UNION ALL
-SELECT b.recorded_at FROM (
-    SELECT u.recorded_at FROM usage_unmoved u
-    WHERE u.tenant_id = $1 AND u.meter_id = $2
-        AND u.recorded_at >= sqlc.arg(since) AND u.recorded_at < sqlc.arg(until)
-    ORDER BY u.recorded_at
-    LIMIT 1
-) b
+SELECT recorded_at FROM usage_events
+WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= sqlc.arg(since) AND recorded_at < sqlc.arg(until)
 ORDER BY recorded_at
 LIMIT 1;
 
@@ -104,26 +58,12 @@ SELECT * FROM usage_hours WHERE tenant_id = $1 AND meter_id = $2 AND hour < sqlc
 -- name: DeleteHour :exec
 DELETE FROM usage_hours WHERE tenant_id = $1 AND meter_id = $2 AND hour = $3;
 
--- The page of an export: events after a place in their order.
+-- A page of an export: the events after a position in their order.
 -- name: ExportPage :many
-SELECT a.id, a.quantity, a.recorded_at, a.idempotency_key, a.metadata FROM (
-    SELECT r.id, r.quantity, r.recorded_at, r.idempotency_key, r.metadata FROM usage_records r
-    WHERE r.tenant_id = sqlc.arg(owner)
-        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
-        AND r.recorded_at >= sqlc.arg(since) AND r.recorded_at < sqlc.arg(until)
-        AND (r.recorded_at > sqlc.arg(since) OR r.id > sqlc.arg(after))
-    ORDER BY r.recorded_at, r.id
-    LIMIT sqlc.arg(most)
-) a
-UNION ALL
-SELECT b.id, b.quantity, b.recorded_at, b.idempotency_key, b.metadata FROM (
-    SELECT u.id, u.quantity, u.recorded_at, u.idempotency_key, u.metadata FROM usage_unmoved u
-    WHERE u.tenant_id = $1 AND u.meter_id = $2
-        AND u.recorded_at >= sqlc.arg(since) AND u.recorded_at < sqlc.arg(until)
-        AND (u.recorded_at > sqlc.arg(since) OR u.id > sqlc.arg(after))
-    ORDER BY u.recorded_at, u.id
-    LIMIT sqlc.arg(most)
-) b
+SELECT id, quantity, recorded_at, idempotency_key, metadata FROM usage_events
+WHERE tenant_id = $1 AND meter_id = $2
+    AND recorded_at >= sqlc.arg(since) AND recorded_at < sqlc.arg(until)
+    AND (recorded_at > sqlc.arg(since) OR id > sqlc.arg(after))
 ORDER BY recorded_at, id
 LIMIT sqlc.arg(most);
 

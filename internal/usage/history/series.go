@@ -151,7 +151,7 @@ func (r *Reader) try(ctx context.Context, k usage.StreamKey, i Interval, p usage
 		}
 	}
 	if carried {
-		if before, err = r.valueBefore(ctx, k, s, p.Start); err != nil {
+		if before, err = r.valueBefore(ctx, k, p.Start); err != nil {
 			return nil, 0, false, err
 		}
 	}
@@ -209,8 +209,9 @@ func (r *Reader) scan(ctx context.Context, k usage.StreamKey, i Interval, p usag
 	return parts, nil
 }
 
-// valueBefore is the quantity that was recorded last before a time; 0 where there is none.
-func (r *Reader) valueBefore(ctx context.Context, k usage.StreamKey, s state, at time.Time) (money.Quantity, error) {
+// valueBefore returns the last quantity recorded before a time, 0 if there is none. The hours
+// contain the last value of deleted events.
+func (r *Reader) valueBefore(ctx context.Context, k usage.StreamKey, at time.Time) (money.Quantity, error) {
 	last, found, err := r.store.lastEvent(ctx, k, usage.Period{Start: usage.AllTime().Start, End: at})
 	if err != nil {
 		return 0, err
@@ -220,10 +221,7 @@ func (r *Reader) valueBefore(ctx context.Context, k usage.StreamKey, s state, at
 		return 0, err
 	}
 	if summed && (!found || hour.LastAt.After(last.At)) {
-		last, found = usage.Happened{Quantity: hour.Last, At: hour.LastAt}, true
-	}
-	if p := s.lastPrunedAt; p != nil && s.lastPruned != nil && p.Before(at) && (!found || p.After(last.At)) {
-		last.Quantity = *s.lastPruned
+		last.Quantity = hour.Last
 	}
 	return last.Quantity, nil
 }

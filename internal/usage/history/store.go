@@ -17,13 +17,9 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *historysql.Queries { return historysql.New(s.db.Conn(ctx)) }
 
-// state is what the row of a stream says. Times are that before all events where nothing is
-// summed or deleted.
-type state struct {
-	summedBefore, prunedBefore time.Time
-	lastPruned                 *money.Quantity // as it was known before hours were kept
-	lastPrunedAt               *time.Time
-}
+// state is the row of a stream. The zero time means that no event is summed, or that none is
+// deleted.
+type state struct{ summedBefore, prunedBefore time.Time }
 
 // complete is the first time from which on all events are there.
 func (s state) complete() time.Time { return s.prunedBefore }
@@ -34,16 +30,12 @@ func (s store) state(ctx context.Context, k usage.StreamKey) (state, error) {
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return state{}, nil
 	}
-	found := state{lastPrunedAt: row.PrunedLastAt}
+	var found state
 	if row.SummedBefore != nil {
 		found.summedBefore = row.SummedBefore.UTC()
 	}
 	if row.PrunedBefore != nil {
 		found.prunedBefore = row.PrunedBefore.UTC()
-	}
-	if row.PrunedLast != nil {
-		last := money.Quantity(*row.PrunedLast)
-		found.lastPruned = &last
 	}
 	return found, sqldb.Wrap(err, "read state of stream")
 }
@@ -74,11 +66,11 @@ func (s store) events(ctx context.Context, k usage.StreamKey, p usage.Period, n 
 // eventsAfter is events for those with a larger id, of the ones at the period's start.
 func (s store) eventsAfter(ctx context.Context, k usage.StreamKey, p usage.Period, after uuid.UUID, n int) ([]usage.Happened, error) {
 	rows, err := s.q(ctx).EventsToSum(ctx, historysql.EventsToSumParams{
-		TenantID: k.TenantID, Owner: sqldb.ID(k.TenantID), MeterID: k.MeterID, Since: p.Start, After: sqldb.ID(after), Until: p.End, Most: int32(n),
+		TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, After: after, Until: p.End, Most: int32(n),
 	})
 	events := make([]usage.Happened, len(rows))
 	for i, row := range rows {
-		events[i] = usage.Happened{Stream: k, ID: uuid.UUID(row.ID), Quantity: money.Quantity(row.Quantity), At: row.RecordedAt.UTC()}
+		events[i] = usage.Happened{Stream: k, ID: row.ID, Quantity: money.Quantity(row.Quantity), At: row.RecordedAt.UTC()}
 	}
 	return events, sqldb.Wrap(err, "read events to sum")
 }
@@ -116,7 +108,7 @@ func (s store) tally(ctx context.Context, k usage.StreamKey, p usage.Period) (us
 
 // lastEvent reads the last event of a period, and reports whether there is one.
 func (s store) lastEvent(ctx context.Context, k usage.StreamKey, p usage.Period) (usage.Happened, bool, error) {
-	row, err := s.q(ctx).LastEvent(ctx, historysql.LastEventParams{TenantID: k.TenantID, Owner: sqldb.ID(k.TenantID), MeterID: k.MeterID, Since: p.Start, Until: p.End})
+	row, err := s.q(ctx).LastEvent(ctx, historysql.LastEventParams{TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, Until: p.End})
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return usage.Happened{}, false, nil
 	}
@@ -126,7 +118,7 @@ func (s store) lastEvent(ctx context.Context, k usage.StreamKey, p usage.Period)
 // nextEvent returns when the first event of a period was recorded for, and whether there
 // is one.
 func (s store) nextEvent(ctx context.Context, k usage.StreamKey, p usage.Period) (time.Time, bool, error) {
-	at, err := s.q(ctx).NextEvent(ctx, historysql.NextEventParams{TenantID: k.TenantID, Owner: sqldb.ID(k.TenantID), MeterID: k.MeterID, Since: p.Start, Until: p.End})
+	at, err := s.q(ctx).NextEvent(ctx, historysql.NextEventParams{TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, Until: p.End})
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return time.Time{}, false, nil
 	}
@@ -202,12 +194,12 @@ ORDER BY g.part`, k.TenantID, k.MeterID, from, to, int64(shift), size)
 // exportPage reads at most n events of a period, after one of those at its start.
 func (s store) exportPage(ctx context.Context, k usage.StreamKey, p usage.Period, after uuid.UUID, n int32) ([]exported, error) {
 	rows, err := s.q(ctx).ExportPage(ctx, historysql.ExportPageParams{
-		TenantID: k.TenantID, Owner: sqldb.ID(k.TenantID), MeterID: k.MeterID, Since: p.Start, After: sqldb.ID(after), Until: p.End, Most: n,
+		TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, After: after, Until: p.End, Most: n,
 	})
 	events := make([]exported, len(rows))
 	for i, row := range rows {
 		events[i] = exported{
-			id: uuid.UUID(row.ID), quantity: money.Quantity(row.Quantity), recordedAt: row.RecordedAt.UTC(), key: row.IdempotencyKey, metadata: row.Metadata,
+			id: row.ID, quantity: money.Quantity(row.Quantity), recordedAt: row.RecordedAt.UTC(), key: row.IdempotencyKey, metadata: row.Metadata,
 		}
 	}
 	return events, sqldb.Wrap(err, "read events to export")

@@ -42,14 +42,7 @@ func (s store) hoursBetween(ctx context.Context, first, last usage.StreamKey, f 
 
 // eventsBetween calls f for every event of the streams from one to another.
 func (s store) eventsBetween(ctx context.Context, first, last usage.StreamKey, f func(usage.Happened)) error {
-	numbers := `IN (SELECT number FROM usage_streams WHERE ` + ofStreams + `)`
-	if s.db.Dialect() == sqldb.Postgres {
-		numbers = `= ANY (ARRAY(SELECT number FROM usage_streams WHERE ` + ofStreams + `))` // a join would read the whole table
-	}
-	return s.between(ctx, `SELECT s.tenant_id, s.meter_id, r.id, r.quantity, r.recorded_at FROM usage_records r
-JOIN usage_streams s ON s.number = r.stream WHERE r.stream `+numbers+`
-UNION ALL
-SELECT tenant_id, meter_id, id, quantity, recorded_at FROM usage_unmoved WHERE `+ofStreams, first, last,
+	return s.between(ctx, `SELECT tenant_id, meter_id, id, quantity, recorded_at FROM usage_events WHERE `+ofStreams, first, last,
 		func(scan func(...any) error) error {
 			var e usage.Happened
 			err := scan(&e.Stream.TenantID, &e.Stream.MeterID, &e.ID, (*int64)(&e.Quantity), &e.At)

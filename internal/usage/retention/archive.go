@@ -62,7 +62,7 @@ func (r *Pruner) archive(ctx context.Context, start time.Time, cutoff time.Time)
 		return err
 	}
 	f.part = last + 1
-	if err := r.store.insertArchive(ctx, f, "", r.deps.Clock.Now()); err != nil {
+	if err := r.store.insertArchive(ctx, f, r.deps.Clock.Now()); err != nil {
 		return err
 	}
 	return r.finish(ctx, f, cutoff)
@@ -96,7 +96,7 @@ func (r *Pruner) path(f archiveFile) string { return filepath.Join(r.deps.Archiv
 // finish writes a file unless it is written, and deletes the events that are in it.
 func (r *Pruner) finish(ctx context.Context, f archiveFile, cutoff time.Time) error {
 	if _, err := os.Stat(r.path(f)); errors.Is(err, fs.ErrNotExist) {
-		n, err := r.writeArchive(ctx, f, single{r.store})
+		n, err := r.writeArchive(ctx, f)
 		if err != nil {
 			return err
 		}
@@ -119,21 +119,9 @@ func (r *Pruner) finish(ctx context.Context, f archiveFile, cutoff time.Time) er
 	return r.store.setArchiveState(ctx, f, archiveDone, r.deps.Clock.Now())
 }
 
-// source is where the events of a file are from.
-type source interface {
-	// streamsWithEvents lists at most n streams, from a place in their order on, that have
-	// events of a time.
-	streamsWithEvents(ctx context.Context, from usage.StreamKey, p usage.Period, n int32) ([]usage.StreamKey, error)
-	// oldestEvents lists at most n events of a stream and a time, the oldest first.
-	oldestEvents(ctx context.Context, k usage.StreamKey, p usage.Period, n int32) ([]event, error)
-}
-
-// single are the events that are deleted one by one.
-type single struct{ store }
-
 // writeArchive writes events of a day to a file and returns how many they are; where
 // there are none it makes no file.
-func (r *Pruner) writeArchive(ctx context.Context, f archiveFile, from source) (n int, err error) {
+func (r *Pruner) writeArchive(ctx context.Context, f archiveFile) (n int, err error) {
 	p, err := f.period()
 	if err != nil {
 		return 0, err
@@ -151,13 +139,13 @@ func (r *Pruner) writeArchive(ctx context.Context, f archiveFile, from source) (
 	}
 	defer out.discard()
 	for done := (usage.StreamKey{}); n < r.fileSize; {
-		streams, err := from.streamsWithEvents(ctx, done, p, 100)
+		streams, err := r.store.streamsWithEvents(ctx, done, p, 100)
 		if err != nil {
 			return 0, err
 		}
 		streams = slices.DeleteFunc(streams, func(k usage.StreamKey) bool { return k == done })
 		for _, k := range streams {
-			events, err := from.oldestEvents(ctx, k, p, int32(r.fileSize-n))
+			events, err := r.store.oldestEvents(ctx, k, p, int32(r.fileSize-n))
 			if err != nil {
 				return 0, err
 			}

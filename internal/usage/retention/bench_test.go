@@ -18,7 +18,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/usage"
-	"github.com/tenantry/tenantry/internal/usage/events"
 	"github.com/tenantry/tenantry/internal/usage/retention"
 	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
@@ -50,7 +49,7 @@ func benchPrune(b *testing.B, dialect sqldb.Dialect, ofStream int) {
 		}
 		deleting += clock.System().Now().Sub(began)
 		var left int
-		if err := db.Conn(b.Context()).QueryRowContext(b.Context(), `SELECT count(*) FROM usage_stored`).Scan(&left); err != nil || left != 0 {
+		if err := db.Conn(b.Context()).QueryRowContext(b.Context(), `SELECT count(*) FROM usage_events`).Scan(&left); err != nil || left != 0 {
 			b.Fatalf("%d events are left: %v", left, err)
 		}
 	}
@@ -73,16 +72,15 @@ func fill(b *testing.B, db *sqldb.DB, now time.Time, streams, ofStream int) {
 			tenant := sqldb.NewID()
 			exec(ctx, `INSERT INTO tenants (id, name, slug, preferred_currency, created_at, updated_at) VALUES ($1, 'Bench', $2, 'EUR', $3, $3)`,
 				tenant, tenant.String(), now)
-			number := events.NewNumber()
-			exec(ctx, `INSERT INTO usage_streams (tenant_id, meter_id, number, summed_before) VALUES ($1, $2, $3, $4)`, tenant, meter, number, now.Truncate(time.Hour))
+			exec(ctx, `INSERT INTO usage_streams (tenant_id, meter_id, summed_before) VALUES ($1, $2, $3)`, tenant, meter, now.Truncate(time.Hour))
 			for i := 0; i < ofStream; {
 				var rows []any
 				for ; i < ofStream && len(rows) < 500*7; i++ {
 					at := now.AddDate(0, 0, -60).Add(time.Duration(i) * time.Second)
-					rows = append(rows, sqldb.ID(tenant), number, at, 1_000_000, 0, sqldb.ID(sqldb.NewID()), fmt.Sprintf("request-%d", i))
+					rows = append(rows, tenant, meter, at, sqldb.NewID(), 1_000_000, fmt.Sprintf("request-%d", i), at)
 				}
-				values, args := sqldb.Values(db, 1, rows, "uuid", "bigint", "timestamptz", "bigint", "bigint", "uuid", "text")
-				exec(ctx, `INSERT INTO usage_records (tenant_id, stream, recorded_at, quantity, delay, id, idempotency_key) `+values+` ON CONFLICT DO NOTHING`, args...)
+				values, args := sqldb.Values(db, 1, rows, "uuid", "uuid", "timestamptz", "uuid", "bigint", "text", "timestamptz")
+				exec(ctx, `INSERT INTO usage_events (tenant_id, meter_id, recorded_at, id, quantity, idempotency_key, created_at) `+values+` ON CONFLICT DO NOTHING`, args...)
 			}
 		}
 		return nil
@@ -145,7 +143,7 @@ func BenchmarkPruneBeside(b *testing.B) {
 			if err := r.Prune(b.Context()); err != nil {
 				b.Fatal(err)
 			}
-			row := db.Conn(b.Context()).QueryRowContext(b.Context(), `SELECT count(*) FROM usage_records WHERE recorded_at < $1`, w.Clock.Now().AddDate(0, 0, -50))
+			row := db.Conn(b.Context()).QueryRowContext(b.Context(), `SELECT count(*) FROM usage_events WHERE recorded_at < $1`, w.Clock.Now().AddDate(0, 0, -50))
 			if err := row.Scan(&left); err != nil {
 				b.Fatal(err)
 			}

@@ -20,18 +20,12 @@ func ReadLines(path string, read func(line []byte) error) error { return readLin
 func (r *Pruner) Path(f ArchiveFile) string { return r.path(f) }
 
 func (r *Pruner) WriteArchive(ctx context.Context, f ArchiveFile) (int, error) {
-	return r.writeArchive(ctx, f, single{r.store})
+	return r.writeArchive(ctx, f)
 }
 
 // NewRecounterOf is a Recounter that surveys few streams together.
 func NewRecounterOf(db *sqldb.DB, c clock.Clock, streams int32) *Recounter {
 	r := NewRecounter(db, c)
 	r.atOnce = streams
-	return r
-}
-
-// NewOfFiles is a Pruner whose files have few events.
-func NewOfFiles(r *Pruner, events int) *Pruner {
-	r.fileSize = events
 	return r
 }

@@ -33,10 +33,9 @@ type spentKey struct {
 	expires time.Time
 }
 
-// Prune deletes what need not be kept any longer: events by whole months of UTC where these have
-// partitions, else by whole days, a few at a time, and keys that have expired. It stops after runTime, and the next run goes on.
-// Only one instance may run it at a time. Archive files that were begun are finished
-// even where nothing is to be deleted any more.
+// Prune deletes old events by whole days of UTC, a few at a time, and expired keys. It stops after
+// runTime; the next run continues. Only one instance may run it at a time. It completes unfinished
+// archive files even if there is nothing to delete.
 func (r *Pruner) Prune(ctx context.Context) error {
 	limited, cancel := context.WithTimeout(ctx, runTime)
 	defer cancel()
@@ -53,18 +52,9 @@ func (r *Pruner) prune(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.finishMonths(ctx); err != nil {
-		return err
-	}
 	if r.deps.Keep > 0 {
 		cutoff := r.deps.Clock.Now().Add(-r.deps.Keep).Truncate(day)
-		if err := r.pruneMonths(ctx, cutoff); err != nil {
-			return err
-		}
 		if err := r.pruneEvents(ctx, cutoff); err != nil {
-			return err
-		}
-		if err := r.noteDeletion(ctx, cutoff); err != nil {
 			return err
 		}
 	}
@@ -141,34 +131,33 @@ func (r *Pruner) deleteEvents(ctx context.Context, events []event, cutoff time.T
 	})
 }
 
-// spendKeys keeps the keys of events that are about to be deleted, where they are not apart and
-// stay anyway.
+// spendKeys stores the keys of events that are about to be deleted.
 func (r *Pruner) spendKeys(ctx context.Context, events []event) error {
 	now := r.deps.Clock.Now()
-	unmoved := map[usage.StreamKey]bool{}
 	var keys []spentKey
 	for _, e := range events {
 		if e.idempotencyKey == nil {
 			continue
 		}
-		spend, known := unmoved[e.stream]
-		if !known {
-			row, err := r.store.stream(ctx, e.stream)
-			if err != nil {
-				return err
-			}
-			spend = row.Number == nil || row.Moving || !r.keysApart
-			unmoved[e.stream] = spend
+		expires := e.storedAt.Add(r.deps.Keep)
+		if expires.Before(now) {
+			expires = now
 		}
-		if spend {
-			expires := e.storedAt.Add(r.deps.Keep)
-			if expires.Before(now) {
-				expires = now
-			}
-			keys = append(keys, spentKey{e.stream, *e.idempotencyKey, expires.Add(keepKeys)})
-		}
+		keys = append(keys, spentKey{e.stream, *e.idempotencyKey, expires.Add(keepKeys)})
 	}
 	return r.store.insertKeys(ctx, keys)
+}
+
+// expireKeys deletes the keys of deleted events that have expired.
+func (r *Pruner) expireKeys(ctx context.Context) error {
+	now := r.deps.Clock.Now()
+	for expired := int64(chunkSize); expired == chunkSize; {
+		var err error
+		if expired, err = r.store.expireKeys(ctx, now, chunkSize); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // addToTotals adds the deleted events to the totals that their streams keep.
@@ -183,7 +172,7 @@ func (r *Pruner) addToTotals(ctx context.Context, streams []usage.StreamKey, del
 			return err
 		}
 		for _, e := range deleted {
-			if e.stream == k && !totals.has(e) {
+			if e.stream == k {
 				totals.add(e)
 			}
 		}
@@ -197,31 +186,20 @@ func (r *Pruner) addToTotals(ctx context.Context, streams []usage.StreamKey, del
 	return nil
 }
 
-// prunedTotals is what the deleted events of a stream came to.
+// prunedTotals are the totals of the deleted events of a stream.
 type prunedTotals struct {
-	before *time.Time // events recorded before it may have been deleted; nil: none was
-	// known is false where events were deleted before totals were kept.
-	known                     bool
+	before                    *time.Time // events recorded before it may be deleted; nil: none
 	events, units, millionths int64
 	highest, last             money.Quantity
 	lastAt                    *time.Time // when the latest was recorded
-	// countedBefore: events that were recorded before it are in the totals, also those that
-	// are not deleted yet; nil: only deleted ones are.
-	countedBefore *time.Time
 }
 
-// has reports whether an event is in the totals while it is still stored.
-func (p prunedTotals) has(e event) bool {
-	return p.countedBefore != nil && e.recordedAt.Before(*p.countedBefore)
-}
-
-// complete reports whether all that was recorded for a period is stored still, or in
-// the totals.
+// complete reports whether the stored events and the totals contain every event of a period.
 func (p prunedTotals) complete(period usage.Period) bool {
-	return p.before == nil || !period.Start.Before(*p.before) || p.known && period.Unbounded()
+	return p.before == nil || !period.Start.Before(*p.before) || period.Unbounded()
 }
 
-// add counts an event that was deleted.
+// add counts a deleted event.
 func (p *prunedTotals) add(e event) {
 	p.events++
 	p.units += int64(e.quantity / money.One)

@@ -3,16 +3,13 @@
 package retention
 
 import (
-	"errors"
 	"log/slog"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
-	"github.com/tenantry/tenantry/internal/usage/events"
 	"github.com/tenantry/tenantry/internal/usage/history"
-	"github.com/tenantry/tenantry/internal/usage/months"
 )
 
 const day = 24 * time.Hour
@@ -27,11 +24,7 @@ const (
 	keepKeys = 35 * day
 	// chunkSize is how many events are deleted in one transaction.
 	chunkSize = 500
-	// countedAtOnce is how many events are added to totals in one transaction.
-	countedAtOnce = 20_000
-	// keysAtOnce is how many expired keys are deleted in one statement.
-	keysAtOnce = 2_000
-	// streamsAtOnce is how many streams these may be of.
+	// streamsAtOnce is how many streams these events may belong to.
 	streamsAtOnce = 64
 	// runTime is how long one run goes on; less than a periodic job may take.
 	runTime = 40 * time.Second
@@ -59,19 +52,15 @@ type Deps struct {
 // them stores in their stream. Only a counter that is counted again for a period of long
 // ago misses what was deleted.
 //
-// An idempotency key works for keepKeys longer than its event is kept. On PostgreSQL it has a row
-// of its own, which stays when the event is deleted. On SQLite, and where an event of usage_events
-// is deleted, the transaction that does so moves its key to usage_keys and marks the stream, under the stream's
-// lock. Recording takes the same lock, sees the mark and looks in usage_keys too, so it finds a
-// key in one place or the other at any time.
+// An idempotency key is valid for keepKeys longer than its event. The transaction that deletes the
+// event moves the key to usage_keys and marks the stream, under the stream's lock. Recording takes
+// the same lock, sees the mark and looks in usage_keys too, so it finds the key in one table or
+// the other at any time.
 type Pruner struct {
 	store   store
 	records usage.Records
 	sums    *history.Sums
-	months  *months.Months
 	deps    Deps
-	// keysApart: keys have rows of their own, apart from events (see events.Store).
-	keysApart bool
 	// fileSize is how many events a file has at most.
 	fileSize int
 }
@@ -79,9 +68,6 @@ type Pruner struct {
 // New makes a Pruner.
 func New(d Deps) *Pruner {
 	return &Pruner{
-		store: store{db: d.DB}, records: usage.NewRecords(d.DB), sums: history.NewSums(d.DB, d.Clock), months: months.New(d.DB, d.Clock, d.Log), deps: d, fileSize: fileSize,
-		keysApart: events.NewStore(d.DB).KeysApart(),
+		store: store{db: d.DB}, records: usage.NewRecords(d.DB), sums: history.NewSums(d.DB, d.Clock), deps: d, fileSize: fileSize,
 	}
 }
-
-var errNoStream = errors.New("nothing was recorded on the stream")

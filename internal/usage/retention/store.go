@@ -5,7 +5,6 @@ import (
 	"errors"
 	"maps"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -57,14 +56,13 @@ func (s store) streamsAfter(ctx context.Context, after usage.StreamKey, tenantID
 // oldestEvents lists at most n events of a stream and a time, the oldest first.
 func (s store) oldestEvents(ctx context.Context, k usage.StreamKey, p usage.Period, n int32) ([]event, error) {
 	rows, err := s.q(ctx).OldestEvents(ctx, retentionsql.OldestEventsParams{
-		TenantID: k.TenantID, Owner: sqldb.ID(k.TenantID), MeterID: k.MeterID, Since: p.Start, Until: p.End, MaxEvents: n,
+		TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, Until: p.End, MaxEvents: n,
 	})
 	events := make([]event, len(rows))
 	for i, row := range rows {
 		events[i] = event{
-			stream: k, id: uuid.UUID(row.ID), quantity: money.Quantity(row.Quantity), idempotencyKey: row.IdempotencyKey,
-			recordedAt: row.RecordedAt, metadata: row.Metadata,
-			storedAt: row.StoredBase.Add(time.Duration(row.StoredDelay) * time.Microsecond),
+			stream: k, id: row.ID, quantity: money.Quantity(row.Quantity), idempotencyKey: row.IdempotencyKey,
+			recordedAt: row.RecordedAt, metadata: row.Metadata, storedAt: row.CreatedAt,
 		}
 	}
 	return events, sqldb.Wrap(err, "list oldest events")
@@ -113,37 +111,16 @@ func (s store) deleteEvents(ctx context.Context, events []event) (deleted []even
 
 // deleteOfStream deletes events of one stream, which is locked.
 func (s store) deleteOfStream(ctx context.Context, k usage.StreamKey, events []event) (deleted []event, err error) {
-	row, err := s.stream(ctx, k)
-	if err != nil {
-		return nil, err
-	}
-	if row.Number != nil {
-		ids := func(e event) any { return sqldb.ID(e.id) }
-		deleted, err = s.deleteFrom(ctx, `usage_records WHERE tenant_id = $1 AND stream = $2`, []any{sqldb.ID(k.TenantID), *row.Number}, k, events, ids)
-		if err != nil || !row.Moving {
-			return deleted, err
-		}
-	}
-	ids := func(e event) any { return e.id }
-	others, err := s.deleteFrom(ctx, `usage_events WHERE tenant_id = $1 AND meter_id = $2`, []any{k.TenantID, k.MeterID}, k, events, ids)
-	return append(deleted, others...), err
-}
-
-// deleteFrom deletes events of a stream from a table. The condition, whose parameters are
-// args, chooses the stream.
-func (s store) deleteFrom(
-	ctx context.Context, tableWhere string, args []any, k usage.StreamKey, events []event, id func(e event) any,
-) (deleted []event, err error) {
 	byTime := func(a, b event) int { return a.recordedAt.Compare(b.recordedAt) }
-	args = append(args, slices.MinFunc(events, byTime).recordedAt, slices.MaxFunc(events, byTime).recordedAt)
-	since, until := strconv.Itoa(len(args)-1), strconv.Itoa(len(args))
-	ids := make([]any, len(events))
+	ids := make([]uuid.UUID, len(events))
 	for i, e := range events {
-		ids[i] = id(e)
+		ids[i] = e.id
 	}
-	among, more := sqldb.Among(s.db, len(args)+1, "uuid", ids)
-	rows, err := s.db.Conn(ctx).QueryContext(ctx, `DELETE FROM `+tableWhere+
-		` AND recorded_at >= $`+since+` AND recorded_at <= $`+until+` AND id `+among+` RETURNING recorded_at, id, quantity`, append(args, more...)...)
+	among, more := sqldb.Among(s.db, 5, "uuid", ids)
+	args := []any{k.TenantID, k.MeterID, slices.MinFunc(events, byTime).recordedAt, slices.MaxFunc(events, byTime).recordedAt}
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, `DELETE FROM usage_events
+WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= $3 AND recorded_at <= $4 AND id `+among+`
+RETURNING recorded_at, id, quantity`, append(args, more...)...)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "delete events")
 	}
@@ -158,43 +135,30 @@ func (s store) deleteFrom(
 	return deleted, sqldb.Wrap(rows.Err(), "delete events")
 }
 
-// prunedTotals reads what the deleted events of a stream came to: nothing where none
-// was deleted, and where nothing was recorded.
+// prunedTotals reads the totals of the deleted events of a stream. They are zero if no event was
+// deleted or recorded.
 func (s store) prunedTotals(ctx context.Context, k usage.StreamKey) (prunedTotals, error) {
-	row, err := s.stream(ctx, k)
-	if errors.Is(err, errNoStream) {
-		return prunedTotals{known: true}, nil
+	row, err := s.q(ctx).Stream(ctx, retentionsql.StreamParams{TenantID: k.TenantID, MeterID: k.MeterID})
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return prunedTotals{}, nil
 	}
-	return prunedTotalsOf(row), err
+	return prunedTotalsOf(row), sqldb.Wrap(err, "read stream")
 }
 
 func prunedTotalsOf(row retentionsql.UsageStream) prunedTotals {
-	if row.PrunedBefore == nil && row.PrunedEvents == nil {
-		return prunedTotals{known: true, countedBefore: row.TotalsBefore}
+	return prunedTotals{
+		before: row.PrunedBefore, events: row.PrunedEvents, units: row.PrunedUnits, millionths: row.PrunedMillionths,
+		highest: money.Quantity(row.PrunedHighest), last: money.Quantity(row.PrunedLast), lastAt: row.PrunedLastAt,
 	}
-	p := prunedTotals{before: row.PrunedBefore, known: row.PrunedEvents != nil, countedBefore: row.TotalsBefore}
-	if p.known {
-		p.events, p.units, p.millionths = *row.PrunedEvents, *row.PrunedUnits, *row.PrunedMillionths
-		p.highest, p.last, p.lastAt = money.Quantity(*row.PrunedHighest), money.Quantity(*row.PrunedLast), row.PrunedLastAt
-	}
-	return p
 }
 
-func (s store) stream(ctx context.Context, k usage.StreamKey) (retentionsql.UsageStream, error) {
-	row, err := s.q(ctx).Stream(ctx, retentionsql.StreamParams{TenantID: k.TenantID, MeterID: k.MeterID})
-	return row, sqldb.WrapAbsent(err, "read stream", errNoStream)
-}
-
-// putPrunedTotals stores what the deleted events of a stream came to. The stream must
-// be locked.
+// putPrunedTotals stores the totals of the deleted events of a stream, which is locked.
 func (s store) putPrunedTotals(ctx context.Context, k usage.StreamKey, p prunedTotals) error {
-	params := retentionsql.MarkPrunedParams{TenantID: k.TenantID, MeterID: k.MeterID, PrunedBefore: p.before}
-	if p.known {
-		highest, last := int64(p.highest), int64(p.last)
-		params.PrunedEvents, params.PrunedUnits, params.PrunedMillionths = &p.events, &p.units, &p.millionths
-		params.PrunedHighest, params.PrunedLast, params.PrunedLastAt = &highest, &last, p.lastAt
-	}
-	return sqldb.Wrap(s.q(ctx).MarkPruned(ctx, params), "store totals of deleted events")
+	err := s.q(ctx).MarkPruned(ctx, retentionsql.MarkPrunedParams{
+		TenantID: k.TenantID, MeterID: k.MeterID, PrunedBefore: p.before, PrunedEvents: p.events, PrunedUnits: p.units,
+		PrunedMillionths: p.millionths, PrunedHighest: int64(p.highest), PrunedLast: int64(p.last), PrunedLastAt: p.lastAt,
+	})
+	return sqldb.Wrap(err, "store totals of deleted events")
 }
 
 // countersOf lists the counters of a stream.

@@ -16,8 +16,7 @@ type archiveRow struct {
 	state string
 }
 
-// unfinishedArchives lists the files that were begun and are not done, the earliest
-// first, without those of months.
+// unfinishedArchives lists the files that are not done, the earliest first.
 func (s store) unfinishedArchives(ctx context.Context) ([]archiveRow, error) {
 	rows, err := s.q(ctx).UnfinishedArchives(ctx)
 	files := make([]archiveRow, len(rows))
@@ -33,10 +32,9 @@ func (s store) lastArchivePart(ctx context.Context, day string) (int32, error) {
 	return last, sqldb.Wrap(err, "read last part of an archive")
 }
 
-// insertArchive begins a file. month is the one whose partition it is written from, "" where its
-// events are deleted one by one.
-func (s store) insertArchive(ctx context.Context, f archiveFile, month string, now time.Time) error {
-	err := s.q(ctx).InsertArchive(ctx, retentionsql.InsertArchiveParams{Day: f.day, Part: f.part, CreatedAt: now, Month: month})
+// insertArchive begins a file.
+func (s store) insertArchive(ctx context.Context, f archiveFile, now time.Time) error {
+	err := s.q(ctx).InsertArchive(ctx, retentionsql.InsertArchiveParams{Day: f.day, Part: f.part, CreatedAt: now})
 	return sqldb.Wrap(err, "begin archive")
 }
 

@@ -22,7 +22,6 @@ type surveyed struct {
 // countedPeriod is what the events of a counter's period come to.
 type countedPeriod struct {
 	stored            usage.Counter
-	from              time.Time // the totals, which are added, have the events before
 	events            int64
 	units, millionths int64
 	highest, last     money.Quantity
@@ -83,13 +82,10 @@ func (s *surveyed) take(c usage.Counter) {
 		return
 	}
 	counted := &countedPeriod{stored: c}
-	if d := s.deleted; (d.before != nil || d.countedBefore != nil) && d.known && c.Period.Unbounded() {
+	if d := s.deleted; c.Period.Unbounded() {
 		counted.events, counted.units, counted.millionths, counted.highest = d.events, d.units, d.millionths, d.highest
 		if d.lastAt != nil {
 			counted.last, counted.lastAt = d.last, *d.lastAt
-		}
-		if d.countedBefore != nil {
-			counted.from = *d.countedBefore
 		}
 	}
 	s.counters = append(s.counters, counted)
@@ -97,7 +93,7 @@ func (s *surveyed) take(c usage.Counter) {
 
 func (s *surveyed) add(e usage.Happened) {
 	for _, c := range s.counters {
-		if !e.At.Before(c.stored.Period.Start) && e.At.Before(c.stored.Period.End) && !e.At.Before(c.from) {
+		if !e.At.Before(c.stored.Period.Start) && e.At.Before(c.stored.Period.End) {
 			c.add(e)
 		}
 	}

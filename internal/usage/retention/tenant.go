@@ -10,23 +10,13 @@ import (
 // archived. Where it is interrupted the next call goes on.
 func (r *Pruner) PurgeTenant(ctx context.Context, id uuid.UUID) error {
 	for _, chunk := range []func(context.Context, uuid.UUID, int32) (int64, error){
-		r.store.deleteEventsOfTenant, r.store.deleteKeysOfTenant, r.store.deleteRecordKeysOfTenant,
+		r.store.deleteEventsOfTenant, r.store.deleteKeysOfTenant,
 	} {
 		for n := int64(chunkSize); n == chunkSize; {
 			var err error
 			if n, err = chunk(ctx, id, chunkSize); err != nil {
 				return err
 			}
-		}
-	}
-	// What was detached while events were deleted is a table of its own by now.
-	detached, err := r.months.AllDetached(ctx)
-	if err != nil {
-		return err
-	}
-	for _, m := range detached {
-		if err := r.store.deleteDetachedOfTenant(ctx, id, m.Detached()); err != nil {
-			return err
 		}
 	}
 	return r.store.deleteFiguresOfTenant(ctx, id)

@@ -29,38 +29,6 @@ func (q *Queries) AddRefusedOfDay(ctx context.Context, arg AddRefusedOfDayParams
 	return err
 }
 
-const addToTotals = `-- name: AddToTotals :exec
-UPDATE usage_streams
-SET pruned_events = pruned_events + 1, pruned_units = pruned_units + $3::bigint,
-    pruned_millionths = pruned_millionths + $4::bigint,
-    pruned_highest = CASE WHEN $5::bigint > pruned_highest THEN $5::bigint ELSE pruned_highest END,
-    pruned_last = CASE WHEN pruned_last_at > $6::timestamptz THEN pruned_last ELSE $5::bigint END,
-    pruned_last_at = CASE WHEN pruned_last_at > $6::timestamptz THEN pruned_last_at ELSE $6::timestamptz END
-WHERE tenant_id = $1 AND meter_id = $2 AND pruned_events IS NOT NULL
-`
-
-type AddToTotalsParams struct {
-	TenantID   uuid.UUID
-	MeterID    uuid.UUID
-	Units      int64
-	Millionths int64
-	Quantity   int64
-	At         time.Time
-}
-
-// Where it is not known what the deleted events came to, that stays so.
-func (q *Queries) AddToTotals(ctx context.Context, arg AddToTotalsParams) error {
-	_, err := q.db.ExecContext(ctx, addToTotals,
-		arg.TenantID,
-		arg.MeterID,
-		arg.Units,
-		arg.Millionths,
-		arg.Quantity,
-		arg.At,
-	)
-	return err
-}
-
 const anyMeter = `-- name: AnyMeter :one
 SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE id = $1 FOR KEY SHARE
 `
@@ -96,11 +64,11 @@ type LastPrunedParams struct {
 }
 
 type LastPrunedRow struct {
-	PrunedLast   *int64
+	PrunedLast   int64
 	PrunedLastAt *time.Time
 }
 
-// What the latest of the deleted events of a stream said.
+// The latest deleted event of a stream.
 func (q *Queries) LastPruned(ctx context.Context, arg LastPrunedParams) (LastPrunedRow, error) {
 	row := q.db.QueryRowContext(ctx, lastPruned, arg.TenantID, arg.MeterID)
 	var i LastPrunedRow
@@ -148,52 +116,37 @@ func (q *Queries) MeterByCode(ctx context.Context, code string) (Meter, error) {
 }
 
 const newestEvents = `-- name: NewestEvents :many
-SELECT a.id, a.quantity, a.recorded_at, a.metadata FROM (
-    SELECT r.id, r.quantity, r.recorded_at, r.metadata FROM usage_records r
-    WHERE r.tenant_id = $4
-        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
-        AND r.recorded_at >= $5 AND r.recorded_at < $6
-    ORDER BY r.recorded_at DESC, r.id DESC
-    LIMIT $3
-) a
-UNION ALL
-SELECT b.id, b.quantity, b.recorded_at, b.metadata FROM (
-    SELECT u.id, u.quantity, u.recorded_at, u.metadata FROM usage_unmoved u
-    WHERE u.tenant_id = $1 AND u.meter_id = $2
-        AND u.recorded_at >= $5 AND u.recorded_at < $6
-    ORDER BY u.recorded_at DESC, u.id DESC
-    LIMIT $3
-) b
+SELECT id, quantity, recorded_at, metadata FROM usage_events
+WHERE tenant_id = $1 AND meter_id = $2
+    AND recorded_at >= $3 AND recorded_at < $4
 ORDER BY recorded_at DESC, id DESC
-LIMIT $3
+LIMIT $5
 `
 
 type NewestEventsParams struct {
 	TenantID    uuid.UUID
 	MeterID     uuid.UUID
-	MaxEvents   int32
-	Owner       sqldb.ID
 	PeriodStart time.Time
 	PeriodEnd   time.Time
+	MaxEvents   int32
 }
 
 type NewestEventsRow struct {
-	ID         sqldb.ID
+	ID         uuid.UUID
 	Quantity   int64
 	RecordedAt time.Time
 	Metadata   sqldb.JSON
 }
 
-// Newest first. Ids are of version 7: of events recorded for the same time the
-// one that was stored last comes first.
+// Newest first. IDs are UUIDv7: of the events recorded for the same time, the one that was stored
+// last comes first.
 func (q *Queries) NewestEvents(ctx context.Context, arg NewestEventsParams) ([]NewestEventsRow, error) {
 	rows, err := q.db.QueryContext(ctx, newestEvents,
 		arg.TenantID,
 		arg.MeterID,
-		arg.MaxEvents,
-		arg.Owner,
 		arg.PeriodStart,
 		arg.PeriodEnd,
+		arg.MaxEvents,
 	)
 	if err != nil {
 		return nil, err
@@ -285,7 +238,7 @@ SELECT
     coalesce(sum(quantity / 1000000), 0)::bigint AS units,
     coalesce(sum(quantity % 1000000), 0)::bigint AS millionths,
     coalesce(max(quantity), 0)::bigint AS highest
-FROM usage_stored
+FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2
     AND recorded_at >= $3 AND recorded_at < $4
 `
@@ -325,9 +278,9 @@ func (q *Queries) Totals(ctx context.Context, arg TotalsParams) (TotalsRow, erro
 
 const totalsEver = `-- name: TotalsEver :one
 SELECT
-    coalesce(max(e.events + coalesce(s.pruned_events, 0)), 0)::bigint AS events,
-    coalesce(max(e.units + coalesce(s.pruned_units, 0)), 0)::bigint AS units,
-    coalesce(max(e.millionths + coalesce(s.pruned_millionths, 0)), 0)::bigint AS millionths,
+    coalesce(max(e.events + s.pruned_events), 0)::bigint AS events,
+    coalesce(max(e.units + s.pruned_units), 0)::bigint AS units,
+    coalesce(max(e.millionths + s.pruned_millionths), 0)::bigint AS millionths,
     coalesce(max(e.highest), 0)::bigint AS highest,
     coalesce(max(s.pruned_highest), 0)::bigint AS pruned_highest
 FROM usage_streams s
@@ -337,9 +290,8 @@ CROSS JOIN (
         coalesce(sum(quantity / 1000000), 0) AS units,
         coalesce(sum(quantity % 1000000), 0) AS millionths,
         coalesce(max(quantity), 0) AS highest
-    FROM usage_stored
-    WHERE usage_stored.tenant_id = $1 AND usage_stored.meter_id = $2
-        AND recorded_at >= coalesce((SELECT t.totals_before FROM usage_streams t WHERE t.tenant_id = $1 AND t.meter_id = $2), $3)
+    FROM usage_events
+    WHERE usage_events.tenant_id = $1 AND usage_events.meter_id = $2
 ) e
 WHERE s.tenant_id = $1 AND s.meter_id = $2
 `
@@ -347,7 +299,6 @@ WHERE s.tenant_id = $1 AND s.meter_id = $2
 type TotalsEverParams struct {
 	TenantID uuid.UUID
 	MeterID  uuid.UUID
-	Earliest time.Time
 }
 
 type TotalsEverRow struct {
@@ -358,10 +309,10 @@ type TotalsEverRow struct {
 	PrunedHighest int64
 }
 
-// Totals of all time, with what the deleted events came to, and those that are going to be: in
-// one statement, so that an event which is being deleted is there once.
+// Totals of all time: of the stored events and of the deleted ones. One statement reads both, so
+// that it counts an event once while the event is being deleted.
 func (q *Queries) TotalsEver(ctx context.Context, arg TotalsEverParams) (TotalsEverRow, error) {
-	row := q.db.QueryRowContext(ctx, totalsEver, arg.TenantID, arg.MeterID, arg.Earliest)
+	row := q.db.QueryRowContext(ctx, totalsEver, arg.TenantID, arg.MeterID)
 	var i TotalsEverRow
 	err := row.Scan(
 		&i.Events,

@@ -19,7 +19,6 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/billing"
 	"github.com/tenantry/tenantry/internal/usage/meters"
-	"github.com/tenantry/tenantry/internal/usage/months"
 	"github.com/tenantry/tenantry/internal/usage/retention"
 )
 
@@ -170,7 +169,7 @@ func (w *World) Count(t TB, tenantID uuid.UUID) int {
 	t.Helper()
 	var n int
 	if err := w.DB.Conn(t.Context()).QueryRowContext(t.Context(),
-		`SELECT count(*) FROM usage_stored WHERE tenant_id = $1`, tenantID).Scan(&n); err != nil {
+		`SELECT count(*) FROM usage_events WHERE tenant_id = $1`, tenantID).Scan(&n); err != nil {
 		t.Fatal(err)
 	}
 	return n
@@ -192,11 +191,6 @@ func (w *World) Retention(archive string) *retention.Pruner {
 	return retention.New(retention.Deps{
 		DB: w.DB, Clock: w.Clock, Log: slog.New(slog.DiscardHandler), Keep: retention.Shortest, Archive: archive,
 	})
-}
-
-// Months are the partitions of the world's database.
-func (w *World) Months() *months.Months {
-	return months.New(w.DB, w.Clock, slog.New(slog.DiscardHandler))
 }
 
 // Prune runs a Pruner once.

@@ -46,15 +46,15 @@ type Schema struct {
 	Triggers   []string // "table.trigger", of distributed tables
 }
 
-// Read asks PostgreSQL for the schema. Partitions have what their table has.
+// Read reads the schema from PostgreSQL.
 func Read(ctx context.Context, db *sqldb.DB) (Schema, error) {
 	s := Schema{Required: map[string]bool{}}
 	for _, part := range []struct {
 		query string
 		add   func(row []string)
 	}{
-		{`SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
-			AND NOT relispartition AND relname NOT LIKE 'goose%' ORDER BY 1`, func(r []string) { s.Tables = append(s.Tables, r[0]) }},
+		{`SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind = 'r'
+			AND relname NOT LIKE 'goose%' ORDER BY 1`, func(r []string) { s.Tables = append(s.Tables, r[0]) }},
 		{`SELECT t.relname || '.' || a.attname FROM pg_attribute a JOIN pg_class t ON t.oid = a.attrelid
 			WHERE t.relnamespace = 'public'::regnamespace AND a.attnum > 0 AND a.attnotnull`, func(r []string) { s.Required[r[0]] = true }},
 		{`SELECT t.relname, t.relname || '.' || g.tgname FROM pg_trigger g JOIN pg_class t ON t.oid = g.tgrelid
@@ -70,7 +70,7 @@ func Read(ctx context.Context, db *sqldb.DB) (Schema, error) {
 				(SELECT string_agg(quote_ident(a.attname), ',' ORDER BY k.n) FROM unnest(x.indkey::int2[]) WITH ORDINALITY k(att, n)
 					JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.att)
 			FROM pg_index x JOIN pg_class t ON t.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
-			WHERE x.indisunique AND t.relnamespace = 'public'::regnamespace AND NOT t.relispartition AND t.relname NOT LIKE 'goose%'
+			WHERE x.indisunique AND t.relnamespace = 'public'::regnamespace AND t.relname NOT LIKE 'goose%'
 			ORDER BY 1, 2`, func(r []string) {
 			s.Keys = append(s.Keys, Key{Table: r[0], Name: r[1], Kind: r[2], Where: r[3], Columns: strings.Split(r[4], ",")})
 		}},

@@ -29,40 +29,25 @@ func (q *Queries) DeleteHour(ctx context.Context, arg DeleteHourParams) error {
 }
 
 const eventsToSum = `-- name: EventsToSum :many
-SELECT a.id, a.quantity, a.recorded_at FROM (
-    SELECT r.id, r.quantity, r.recorded_at FROM usage_records r
-    WHERE r.tenant_id = $4
-        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
-        AND r.recorded_at >= $5 AND r.recorded_at < $6
-        AND (r.recorded_at > $5 OR r.id > $7)
-    ORDER BY r.recorded_at, r.id
-    LIMIT $3
-) a
-UNION ALL
-SELECT b.id, b.quantity, b.recorded_at FROM (
-    SELECT u.id, u.quantity, u.recorded_at FROM usage_unmoved u
-    WHERE u.tenant_id = $1 AND u.meter_id = $2
-        AND u.recorded_at >= $5 AND u.recorded_at < $6
-        AND (u.recorded_at > $5 OR u.id > $7)
-    ORDER BY u.recorded_at, u.id
-    LIMIT $3
-) b
+SELECT id, quantity, recorded_at FROM usage_events
+WHERE tenant_id = $1 AND meter_id = $2
+    AND recorded_at >= $3 AND recorded_at < $4
+    AND (recorded_at > $3 OR id > $5)
 ORDER BY recorded_at, id
-LIMIT $3
+LIMIT $6
 `
 
 type EventsToSumParams struct {
 	TenantID uuid.UUID
 	MeterID  uuid.UUID
-	Most     int32
-	Owner    sqldb.ID
 	Since    time.Time
 	Until    time.Time
-	After    sqldb.ID
+	After    uuid.UUID
+	Most     int32
 }
 
 type EventsToSumRow struct {
-	ID         sqldb.ID
+	ID         uuid.UUID
 	Quantity   int64
 	RecordedAt time.Time
 }
@@ -71,11 +56,10 @@ func (q *Queries) EventsToSum(ctx context.Context, arg EventsToSumParams) ([]Eve
 	rows, err := q.db.QueryContext(ctx, eventsToSum,
 		arg.TenantID,
 		arg.MeterID,
-		arg.Most,
-		arg.Owner,
 		arg.Since,
 		arg.Until,
 		arg.After,
+		arg.Most,
 	)
 	if err != nil {
 		return nil, err
@@ -99,56 +83,40 @@ func (q *Queries) EventsToSum(ctx context.Context, arg EventsToSumParams) ([]Eve
 }
 
 const exportPage = `-- name: ExportPage :many
-SELECT a.id, a.quantity, a.recorded_at, a.idempotency_key, a.metadata FROM (
-    SELECT r.id, r.quantity, r.recorded_at, r.idempotency_key, r.metadata FROM usage_records r
-    WHERE r.tenant_id = $4
-        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
-        AND r.recorded_at >= $5 AND r.recorded_at < $6
-        AND (r.recorded_at > $5 OR r.id > $7)
-    ORDER BY r.recorded_at, r.id
-    LIMIT $3
-) a
-UNION ALL
-SELECT b.id, b.quantity, b.recorded_at, b.idempotency_key, b.metadata FROM (
-    SELECT u.id, u.quantity, u.recorded_at, u.idempotency_key, u.metadata FROM usage_unmoved u
-    WHERE u.tenant_id = $1 AND u.meter_id = $2
-        AND u.recorded_at >= $5 AND u.recorded_at < $6
-        AND (u.recorded_at > $5 OR u.id > $7)
-    ORDER BY u.recorded_at, u.id
-    LIMIT $3
-) b
+SELECT id, quantity, recorded_at, idempotency_key, metadata FROM usage_events
+WHERE tenant_id = $1 AND meter_id = $2
+    AND recorded_at >= $3 AND recorded_at < $4
+    AND (recorded_at > $3 OR id > $5)
 ORDER BY recorded_at, id
-LIMIT $3
+LIMIT $6
 `
 
 type ExportPageParams struct {
 	TenantID uuid.UUID
 	MeterID  uuid.UUID
-	Most     int32
-	Owner    sqldb.ID
 	Since    time.Time
 	Until    time.Time
-	After    sqldb.ID
+	After    uuid.UUID
+	Most     int32
 }
 
 type ExportPageRow struct {
-	ID             sqldb.ID
+	ID             uuid.UUID
 	Quantity       int64
 	RecordedAt     time.Time
 	IdempotencyKey *string
 	Metadata       sqldb.JSON
 }
 
-// The page of an export: events after a place in their order.
+// A page of an export: the events after a position in their order.
 func (q *Queries) ExportPage(ctx context.Context, arg ExportPageParams) ([]ExportPageRow, error) {
 	rows, err := q.db.QueryContext(ctx, exportPage,
 		arg.TenantID,
 		arg.MeterID,
-		arg.Most,
-		arg.Owner,
 		arg.Since,
 		arg.Until,
 		arg.After,
+		arg.Most,
 	)
 	if err != nil {
 		return nil, err
@@ -221,22 +189,8 @@ func (q *Queries) Hours(ctx context.Context, arg HoursParams) ([]UsageHour, erro
 }
 
 const lastEvent = `-- name: LastEvent :one
-SELECT a.id, a.quantity, a.recorded_at FROM (
-    SELECT r.id, r.quantity, r.recorded_at FROM usage_records r
-    WHERE r.tenant_id = $3
-        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
-        AND r.recorded_at >= $4 AND r.recorded_at < $5
-    ORDER BY r.recorded_at DESC, r.id DESC
-    LIMIT 1
-) a
-UNION ALL
-SELECT b.id, b.quantity, b.recorded_at FROM (
-    SELECT u.id, u.quantity, u.recorded_at FROM usage_unmoved u
-    WHERE u.tenant_id = $1 AND u.meter_id = $2
-        AND u.recorded_at >= $4 AND u.recorded_at < $5
-    ORDER BY u.recorded_at DESC, u.id DESC
-    LIMIT 1
-) b
+SELECT id, quantity, recorded_at FROM usage_events
+WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= $3 AND recorded_at < $4
 ORDER BY recorded_at DESC, id DESC
 LIMIT 1
 `
@@ -244,13 +198,12 @@ LIMIT 1
 type LastEventParams struct {
 	TenantID uuid.UUID
 	MeterID  uuid.UUID
-	Owner    sqldb.ID
 	Since    time.Time
 	Until    time.Time
 }
 
 type LastEventRow struct {
-	ID         sqldb.ID
+	ID         uuid.UUID
 	Quantity   int64
 	RecordedAt time.Time
 }
@@ -259,7 +212,6 @@ func (q *Queries) LastEvent(ctx context.Context, arg LastEventParams) (LastEvent
 	row := q.db.QueryRowContext(ctx, lastEvent,
 		arg.TenantID,
 		arg.MeterID,
-		arg.Owner,
 		arg.Since,
 		arg.Until,
 	)
@@ -319,22 +271,8 @@ func (q *Queries) MeterOfHistory(ctx context.Context, code string) (MeterOfHisto
 }
 
 const nextEvent = `-- name: NextEvent :one
-SELECT a.recorded_at FROM (
-    SELECT r.recorded_at FROM usage_records r
-    WHERE r.tenant_id = $3
-        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
-        AND r.recorded_at >= $4 AND r.recorded_at < $5
-    ORDER BY r.recorded_at
-    LIMIT 1
-) a
-UNION ALL
-SELECT b.recorded_at FROM (
-    SELECT u.recorded_at FROM usage_unmoved u
-    WHERE u.tenant_id = $1 AND u.meter_id = $2
-        AND u.recorded_at >= $4 AND u.recorded_at < $5
-    ORDER BY u.recorded_at
-    LIMIT 1
-) b
+SELECT recorded_at FROM usage_events
+WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= $3 AND recorded_at < $4
 ORDER BY recorded_at
 LIMIT 1
 `
@@ -342,7 +280,6 @@ LIMIT 1
 type NextEventParams struct {
 	TenantID uuid.UUID
 	MeterID  uuid.UUID
-	Owner    sqldb.ID
 	Since    time.Time
 	Until    time.Time
 }
@@ -351,7 +288,6 @@ func (q *Queries) NextEvent(ctx context.Context, arg NextEventParams) (time.Time
 	row := q.db.QueryRowContext(ctx, nextEvent,
 		arg.TenantID,
 		arg.MeterID,
-		arg.Owner,
 		arg.Since,
 		arg.Until,
 	)
@@ -430,7 +366,7 @@ func (q *Queries) StatesBetween(ctx context.Context, arg StatesBetweenParams) ([
 }
 
 const streamState = `-- name: StreamState :one
-SELECT summed_before, pruned_before, pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
+SELECT summed_before, pruned_before FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
 `
 
 type StreamStateParams struct {
@@ -441,26 +377,19 @@ type StreamStateParams struct {
 type StreamStateRow struct {
 	SummedBefore *time.Time
 	PrunedBefore *time.Time
-	PrunedLast   *int64
-	PrunedLastAt *time.Time
 }
 
 func (q *Queries) StreamState(ctx context.Context, arg StreamStateParams) (StreamStateRow, error) {
 	row := q.db.QueryRowContext(ctx, streamState, arg.TenantID, arg.MeterID)
 	var i StreamStateRow
-	err := row.Scan(
-		&i.SummedBefore,
-		&i.PrunedBefore,
-		&i.PrunedLast,
-		&i.PrunedLastAt,
-	)
+	err := row.Scan(&i.SummedBefore, &i.PrunedBefore)
 	return i, err
 }
 
 const tally = `-- name: Tally :one
 SELECT count(*)::bigint AS events, COALESCE(sum(quantity / 1000000), 0)::bigint AS units,
     COALESCE(sum(quantity % 1000000), 0)::bigint AS millionths, COALESCE(max(quantity), 0)::bigint AS highest
-FROM usage_stored
+FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= $3 AND recorded_at < $4
 `
 
@@ -499,15 +428,11 @@ const unsummedStreams = `-- name: UnsummedStreams :many
 SELECT s.tenant_id, s.meter_id FROM usage_streams s
 WHERE (s.tenant_id > $1 OR s.tenant_id = $1 AND s.meter_id > $2)
     AND (s.summed_before IS NULL OR s.summed_before < $3)
-    AND (EXISTS (
-        SELECT 1 FROM usage_records r
-        WHERE r.stream = s.number
-            AND r.recorded_at >= COALESCE(s.summed_before, $4) AND r.recorded_at < $3
-    ) OR EXISTS (
+    AND EXISTS (
         SELECT 1 FROM usage_events e
         WHERE e.tenant_id = s.tenant_id AND e.meter_id = s.meter_id
             AND e.recorded_at >= COALESCE(s.summed_before, $4) AND e.recorded_at < $3
-    ))
+    )
 ORDER BY s.tenant_id, s.meter_id
 LIMIT $5
 `
@@ -525,7 +450,7 @@ type UnsummedStreamsRow struct {
 	MeterID  uuid.UUID
 }
 
-// Streams after a place in their order that have events which are not summed.
+// Streams after a position in their order that have events which are not summed.
 func (q *Queries) UnsummedStreams(ctx context.Context, arg UnsummedStreamsParams) ([]UnsummedStreamsRow, error) {
 	rows, err := q.db.QueryContext(ctx, unsummedStreams,
 		arg.TenantID,

@@ -16,7 +16,6 @@ type UsageArchive struct {
 	State     string
 	CreatedAt time.Time
 	UpdatedAt time.Time
-	Month     string
 }
 
 type UsageCounter struct {
@@ -45,14 +44,11 @@ type UsageStream struct {
 	TenantID         uuid.UUID
 	MeterID          uuid.UUID
 	PrunedBefore     *time.Time
-	PrunedEvents     *int64
-	PrunedUnits      *int64
-	PrunedMillionths *int64
-	PrunedHighest    *int64
-	PrunedLast       *int64
 	PrunedLastAt     *time.Time
 	SummedBefore     *time.Time
-	Number           *int64
-	Moving           bool
-	TotalsBefore     *time.Time
+	PrunedEvents     int64
+	PrunedUnits      int64
+	PrunedMillionths int64
+	PrunedHighest    int64
+	PrunedLast       int64
 }

@@ -13,44 +13,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-const archivesOfMonth = `-- name: ArchivesOfMonth :many
-SELECT part, state FROM usage_archives WHERE day = $1 AND month = $2 ORDER BY part
-`
-
-type ArchivesOfMonthParams struct {
-	Day   string
-	Month string
-}
-
-type ArchivesOfMonthRow struct {
-	Part  int32
-	State string
-}
-
-// The files that a day of a month's partition was written to.
-func (q *Queries) ArchivesOfMonth(ctx context.Context, arg ArchivesOfMonthParams) ([]ArchivesOfMonthRow, error) {
-	rows, err := q.db.QueryContext(ctx, archivesOfMonth, arg.Day, arg.Month)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ArchivesOfMonthRow{}
-	for rows.Next() {
-		var i ArchivesOfMonthRow
-		if err := rows.Scan(&i.Part, &i.State); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const countStreams = `-- name: CountStreams :one
 SELECT count(*) FROM usage_streams WHERE tenant_id = $1::uuid OR $1::uuid IS NULL
 `
@@ -239,52 +201,6 @@ func (q *Queries) DeleteQuotaRefusalsOfTenant(ctx context.Context, tenantID uuid
 	return err
 }
 
-const deleteRecordKeysOfStream = `-- name: DeleteRecordKeysOfStream :execrows
-DELETE FROM usage_record_keys WHERE usage_record_keys.tenant_id = $1 AND usage_record_keys.stream = $2 AND hash IN (
-    SELECT k.hash FROM usage_record_keys k
-    WHERE k.tenant_id = $1 AND k.stream = $2
-    ORDER BY k.hash
-    LIMIT $3
-)
-`
-
-type DeleteRecordKeysOfStreamParams struct {
-	TenantID sqldb.ID
-	Stream   int64
-	Most     int32
-}
-
-func (q *Queries) DeleteRecordKeysOfStream(ctx context.Context, arg DeleteRecordKeysOfStreamParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, deleteRecordKeysOfStream, arg.TenantID, arg.Stream, arg.Most)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const deleteRecordsOfStream = `-- name: DeleteRecordsOfStream :execrows
-DELETE FROM usage_records WHERE usage_records.tenant_id = $1 AND usage_records.stream = $2 AND (recorded_at, id) IN (
-    SELECT r.recorded_at, r.id FROM usage_records r
-    WHERE r.tenant_id = $1 AND r.stream = $2
-    ORDER BY r.recorded_at, r.id
-    LIMIT $3
-)
-`
-
-type DeleteRecordsOfStreamParams struct {
-	TenantID sqldb.ID
-	Stream   int64
-	Most     int32
-}
-
-func (q *Queries) DeleteRecordsOfStream(ctx context.Context, arg DeleteRecordsOfStreamParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, deleteRecordsOfStream, arg.TenantID, arg.Stream, arg.Most)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
 const deleteRefusalsOfTenant = `-- name: DeleteRefusalsOfTenant :exec
 DELETE FROM usage_refusals WHERE tenant_id = $1
 `
@@ -292,61 +208,6 @@ DELETE FROM usage_refusals WHERE tenant_id = $1
 func (q *Queries) DeleteRefusalsOfTenant(ctx context.Context, tenantID uuid.UUID) error {
 	_, err := q.db.ExecContext(ctx, deleteRefusalsOfTenant, tenantID)
 	return err
-}
-
-const deletionsBy = `-- name: DeletionsBy :many
-SELECT deleted_before FROM usage_deletions WHERE reached_at <= $1 ORDER BY deleted_before DESC
-`
-
-func (q *Queries) DeletionsBy(ctx context.Context, reachedAt time.Time) ([]time.Time, error) {
-	rows, err := q.db.QueryContext(ctx, deletionsBy, reachedAt)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []time.Time{}
-	for rows.Next() {
-		var deleted_before time.Time
-		if err := rows.Scan(&deleted_before); err != nil {
-			return nil, err
-		}
-		items = append(items, deleted_before)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const eventAt = `-- name: EventAt :one
-SELECT recorded_at FROM usage_records
-WHERE tenant_id = $1 AND stream = $2 AND recorded_at >= $3 AND recorded_at < $4
-ORDER BY recorded_at, id
-LIMIT 1 OFFSET $5
-`
-
-type EventAtParams struct {
-	TenantID sqldb.ID
-	Stream   int64
-	Since    time.Time
-	Until    time.Time
-	Place    int32
-}
-
-func (q *Queries) EventAt(ctx context.Context, arg EventAtParams) (time.Time, error) {
-	row := q.db.QueryRowContext(ctx, eventAt,
-		arg.TenantID,
-		arg.Stream,
-		arg.Since,
-		arg.Until,
-		arg.Place,
-	)
-	var recorded_at time.Time
-	err := row.Scan(&recorded_at)
-	return recorded_at, err
 }
 
 const expireKeys = `-- name: ExpireKeys :execrows
@@ -371,46 +232,6 @@ func (q *Queries) ExpireKeys(ctx context.Context, arg ExpireKeysParams) (int64, 
 	return result.RowsAffected()
 }
 
-const expireRecordKeys = `-- name: ExpireRecordKeys :execrows
-DELETE FROM usage_record_keys WHERE (stream, hash) IN (
-    SELECT k.stream, k.hash FROM usage_record_keys k
-    WHERE k.stored_on < $1
-    ORDER BY k.stored_on
-    LIMIT $2
-)
-`
-
-type ExpireRecordKeysParams struct {
-	StoredBefore int32
-	MaxKeys      int32
-}
-
-func (q *Queries) ExpireRecordKeys(ctx context.Context, arg ExpireRecordKeysParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, expireRecordKeys, arg.StoredBefore, arg.MaxKeys)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
-}
-
-const forgetArchivesOfMonth = `-- name: ForgetArchivesOfMonth :exec
-DELETE FROM usage_archives WHERE month = $1 AND state <> 'done'
-`
-
-func (q *Queries) ForgetArchivesOfMonth(ctx context.Context, month string) error {
-	_, err := q.db.ExecContext(ctx, forgetArchivesOfMonth, month)
-	return err
-}
-
-const forgetDeletions = `-- name: ForgetDeletions :exec
-DELETE FROM usage_deletions WHERE deleted_before < $1
-`
-
-func (q *Queries) ForgetDeletions(ctx context.Context, deletedBefore time.Time) error {
-	_, err := q.db.ExecContext(ctx, forgetDeletions, deletedBefore)
-	return err
-}
-
 const forgetRecountPlace = `-- name: ForgetRecountPlace :exec
 DELETE FROM usage_recounts WHERE id = 1
 `
@@ -421,23 +242,17 @@ func (q *Queries) ForgetRecountPlace(ctx context.Context) error {
 }
 
 const insertArchive = `-- name: InsertArchive :exec
-INSERT INTO usage_archives (day, part, state, created_at, updated_at, month) VALUES ($1, $2, 'writing', $3, $3, $4)
+INSERT INTO usage_archives (day, part, state, created_at, updated_at) VALUES ($1, $2, 'writing', $3, $3)
 `
 
 type InsertArchiveParams struct {
 	Day       string
 	Part      int32
 	CreatedAt time.Time
-	Month     string
 }
 
 func (q *Queries) InsertArchive(ctx context.Context, arg InsertArchiveParams) error {
-	_, err := q.db.ExecContext(ctx, insertArchive,
-		arg.Day,
-		arg.Part,
-		arg.CreatedAt,
-		arg.Month,
-	)
+	_, err := q.db.ExecContext(ctx, insertArchive, arg.Day, arg.Part, arg.CreatedAt)
 	return err
 }
 
@@ -452,64 +267,6 @@ func (q *Queries) LastArchivePart(ctx context.Context, day string) (int32, error
 	return column_1, err
 }
 
-const lastRecord = `-- name: LastRecord :one
-SELECT quantity, recorded_at FROM usage_records
-WHERE tenant_id = $1 AND stream = $2 AND recorded_at >= $3 AND recorded_at < $4
-ORDER BY recorded_at DESC, id DESC
-LIMIT 1
-`
-
-type LastRecordParams struct {
-	TenantID sqldb.ID
-	Stream   int64
-	Since    time.Time
-	Until    time.Time
-}
-
-type LastRecordRow struct {
-	Quantity   int64
-	RecordedAt time.Time
-}
-
-func (q *Queries) LastRecord(ctx context.Context, arg LastRecordParams) (LastRecordRow, error) {
-	row := q.db.QueryRowContext(ctx, lastRecord,
-		arg.TenantID,
-		arg.Stream,
-		arg.Since,
-		arg.Until,
-	)
-	var i LastRecordRow
-	err := row.Scan(&i.Quantity, &i.RecordedAt)
-	return i, err
-}
-
-const lockStreamsOfTenant = `-- name: LockStreamsOfTenant :many
-SELECT number FROM usage_streams WHERE tenant_id = $1 ORDER BY meter_id FOR UPDATE
-`
-
-func (q *Queries) LockStreamsOfTenant(ctx context.Context, tenantID uuid.UUID) ([]*int64, error) {
-	rows, err := q.db.QueryContext(ctx, lockStreamsOfTenant, tenantID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []*int64{}
-	for rows.Next() {
-		var number *int64
-		if err := rows.Scan(&number); err != nil {
-			return nil, err
-		}
-		items = append(items, number)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const markPruned = `-- name: MarkPruned :exec
 UPDATE usage_streams
 SET pruned_before = $3, pruned_events = $4, pruned_units = $5, pruned_millionths = $6, pruned_highest = $7, pruned_last = $8,
@@ -521,11 +278,11 @@ type MarkPrunedParams struct {
 	TenantID         uuid.UUID
 	MeterID          uuid.UUID
 	PrunedBefore     *time.Time
-	PrunedEvents     *int64
-	PrunedUnits      *int64
-	PrunedMillionths *int64
-	PrunedHighest    *int64
-	PrunedLast       *int64
+	PrunedEvents     int64
+	PrunedUnits      int64
+	PrunedMillionths int64
+	PrunedHighest    int64
+	PrunedLast       int64
 	PrunedLastAt     *time.Time
 }
 
@@ -576,81 +333,37 @@ func (q *Queries) MeterCodes(ctx context.Context) ([]MeterCodesRow, error) {
 	return items, nil
 }
 
-const numbersOfTenant = `-- name: NumbersOfTenant :many
-SELECT number FROM usage_streams WHERE tenant_id = $1 AND number IS NOT NULL ORDER BY meter_id
-`
-
-func (q *Queries) NumbersOfTenant(ctx context.Context, tenantID uuid.UUID) ([]*int64, error) {
-	rows, err := q.db.QueryContext(ctx, numbersOfTenant, tenantID)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []*int64{}
-	for rows.Next() {
-		var number *int64
-		if err := rows.Scan(&number); err != nil {
-			return nil, err
-		}
-		items = append(items, number)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const oldestEvents = `-- name: OldestEvents :many
-SELECT a.id, a.quantity, a.idempotency_key, a.recorded_at, a.metadata, a.stored_base, a.stored_delay FROM (
-    SELECT r.id, r.quantity, r.idempotency_key, r.recorded_at, r.metadata, r.recorded_at AS stored_base, r.delay AS stored_delay FROM usage_single r
-    WHERE r.tenant_id = $4
-        AND r.stream = (SELECT s.number FROM usage_streams s WHERE s.tenant_id = $1 AND s.meter_id = $2)
-        AND r.recorded_at >= $5 AND r.recorded_at < $6
-    ORDER BY r.recorded_at, r.id
-    LIMIT $3
-) a
-UNION ALL
-SELECT b.id, b.quantity, b.idempotency_key, b.recorded_at, b.metadata, b.stored_base, b.stored_delay FROM (
-    SELECT u.id, u.quantity, u.idempotency_key, u.recorded_at, u.metadata, u.created_at AS stored_base, CAST(0 AS bigint) AS stored_delay FROM usage_unmoved u
-    WHERE u.tenant_id = $1 AND u.meter_id = $2
-        AND u.recorded_at >= $5 AND u.recorded_at < $6
-    ORDER BY u.recorded_at, u.id
-    LIMIT $3
-) b
+SELECT id, quantity, idempotency_key, recorded_at, metadata, created_at FROM usage_events
+WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= $3 AND recorded_at < $4
 ORDER BY recorded_at, id
-LIMIT $3
+LIMIT $5
 `
 
 type OldestEventsParams struct {
 	TenantID  uuid.UUID
 	MeterID   uuid.UUID
-	MaxEvents int32
-	Owner     sqldb.ID
 	Since     time.Time
 	Until     time.Time
+	MaxEvents int32
 }
 
 type OldestEventsRow struct {
-	ID             sqldb.ID
+	ID             uuid.UUID
 	Quantity       int64
 	IdempotencyKey *string
 	RecordedAt     time.Time
 	Metadata       sqldb.JSON
-	StoredBase     time.Time
-	StoredDelay    int64
+	CreatedAt      time.Time
 }
 
 func (q *Queries) OldestEvents(ctx context.Context, arg OldestEventsParams) ([]OldestEventsRow, error) {
 	rows, err := q.db.QueryContext(ctx, oldestEvents,
 		arg.TenantID,
 		arg.MeterID,
-		arg.MaxEvents,
-		arg.Owner,
 		arg.Since,
 		arg.Until,
+		arg.MaxEvents,
 	)
 	if err != nil {
 		return nil, err
@@ -665,8 +378,7 @@ func (q *Queries) OldestEvents(ctx context.Context, arg OldestEventsParams) ([]O
 			&i.IdempotencyKey,
 			&i.RecordedAt,
 			&i.Metadata,
-			&i.StoredBase,
-			&i.StoredDelay,
+			&i.CreatedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -679,21 +391,6 @@ func (q *Queries) OldestEvents(ctx context.Context, arg OldestEventsParams) ([]O
 		return nil, err
 	}
 	return items, nil
-}
-
-const putDeletion = `-- name: PutDeletion :exec
-INSERT INTO usage_deletions (deleted_before, reached_at) VALUES ($1, $2) ON CONFLICT DO NOTHING
-`
-
-type PutDeletionParams struct {
-	DeletedBefore time.Time
-	ReachedAt     time.Time
-}
-
-// Since when events are deleted.
-func (q *Queries) PutDeletion(ctx context.Context, arg PutDeletionParams) error {
-	_, err := q.db.ExecContext(ctx, putDeletion, arg.DeletedBefore, arg.ReachedAt)
-	return err
 }
 
 const putRecountPlace = `-- name: PutRecountPlace :exec
@@ -768,23 +465,8 @@ func (q *Queries) SetArchiveState(ctx context.Context, arg SetArchiveStateParams
 	return err
 }
 
-const setTotalsBefore = `-- name: SetTotalsBefore :exec
-UPDATE usage_streams SET totals_before = $3 WHERE tenant_id = $1 AND meter_id = $2
-`
-
-type SetTotalsBeforeParams struct {
-	TenantID     uuid.UUID
-	MeterID      uuid.UUID
-	TotalsBefore *time.Time
-}
-
-func (q *Queries) SetTotalsBefore(ctx context.Context, arg SetTotalsBeforeParams) error {
-	_, err := q.db.ExecContext(ctx, setTotalsBefore, arg.TenantID, arg.MeterID, arg.TotalsBefore)
-	return err
-}
-
 const stream = `-- name: Stream :one
-SELECT tenant_id, meter_id, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, summed_before, number, moving, totals_before FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
+SELECT tenant_id, meter_id, pruned_before, pruned_last_at, summed_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
 `
 
 type StreamParams struct {
@@ -799,22 +481,19 @@ func (q *Queries) Stream(ctx context.Context, arg StreamParams) (UsageStream, er
 		&i.TenantID,
 		&i.MeterID,
 		&i.PrunedBefore,
+		&i.PrunedLastAt,
+		&i.SummedBefore,
 		&i.PrunedEvents,
 		&i.PrunedUnits,
 		&i.PrunedMillionths,
 		&i.PrunedHighest,
 		&i.PrunedLast,
-		&i.PrunedLastAt,
-		&i.SummedBefore,
-		&i.Number,
-		&i.Moving,
-		&i.TotalsBefore,
 	)
 	return i, err
 }
 
 const streamsFrom = `-- name: StreamsFrom :many
-SELECT tenant_id, meter_id, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at, summed_before, number, moving, totals_before FROM usage_streams
+SELECT tenant_id, meter_id, pruned_before, pruned_last_at, summed_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last FROM usage_streams
 WHERE (tenant_id > $1 OR tenant_id = $1 AND meter_id > $2)
     AND (tenant_id = $3::uuid OR $3::uuid IS NULL)
 ORDER BY tenant_id, meter_id
@@ -846,16 +525,13 @@ func (q *Queries) StreamsFrom(ctx context.Context, arg StreamsFromParams) ([]Usa
 			&i.TenantID,
 			&i.MeterID,
 			&i.PrunedBefore,
+			&i.PrunedLastAt,
+			&i.SummedBefore,
 			&i.PrunedEvents,
 			&i.PrunedUnits,
 			&i.PrunedMillionths,
 			&i.PrunedHighest,
 			&i.PrunedLast,
-			&i.PrunedLastAt,
-			&i.SummedBefore,
-			&i.Number,
-			&i.Moving,
-			&i.TotalsBefore,
 		); err != nil {
 			return nil, err
 		}
@@ -873,14 +549,11 @@ func (q *Queries) StreamsFrom(ctx context.Context, arg StreamsFromParams) ([]Usa
 const streamsWithEvents = `-- name: StreamsWithEvents :many
 SELECT s.tenant_id, s.meter_id FROM usage_streams s
 WHERE (s.tenant_id > $1 OR s.tenant_id = $1 AND s.meter_id >= $2)
-    AND (EXISTS (
-        SELECT 1 FROM usage_single r
-        WHERE r.stream = s.number AND r.recorded_at >= $3 AND r.recorded_at < $4
-    ) OR EXISTS (
+    AND EXISTS (
         SELECT 1 FROM usage_events e
         WHERE e.tenant_id = s.tenant_id AND e.meter_id = s.meter_id
             AND e.recorded_at >= $3 AND e.recorded_at < $4
-    ))
+    )
 ORDER BY s.tenant_id, s.meter_id
 LIMIT $5
 `
@@ -898,7 +571,7 @@ type StreamsWithEventsRow struct {
 	MeterID  uuid.UUID
 }
 
-// Streams from a place in their order on that have events of a time which are deleted one by one.
+// Streams from a position in their order that have events in a period.
 func (q *Queries) StreamsWithEvents(ctx context.Context, arg StreamsWithEventsParams) ([]StreamsWithEventsRow, error) {
 	rows, err := q.db.QueryContext(ctx, streamsWithEvents,
 		arg.TenantID,
@@ -928,101 +601,8 @@ func (q *Queries) StreamsWithEvents(ctx context.Context, arg StreamsWithEventsPa
 	return items, nil
 }
 
-const sumOfRecords = `-- name: SumOfRecords :one
-SELECT count(*)::bigint AS events, COALESCE(sum(quantity / 1000000), 0)::bigint AS units,
-    COALESCE(sum(quantity % 1000000), 0)::bigint AS millionths, COALESCE(max(quantity), 0)::bigint AS highest
-FROM usage_records
-WHERE tenant_id = $1 AND stream = $2 AND recorded_at >= $3 AND recorded_at < $4
-`
-
-type SumOfRecordsParams struct {
-	TenantID sqldb.ID
-	Stream   int64
-	Since    time.Time
-	Until    time.Time
-}
-
-type SumOfRecordsRow struct {
-	Events     int64
-	Units      int64
-	Millionths int64
-	Highest    int64
-}
-
-func (q *Queries) SumOfRecords(ctx context.Context, arg SumOfRecordsParams) (SumOfRecordsRow, error) {
-	row := q.db.QueryRowContext(ctx, sumOfRecords,
-		arg.TenantID,
-		arg.Stream,
-		arg.Since,
-		arg.Until,
-	)
-	var i SumOfRecordsRow
-	err := row.Scan(
-		&i.Events,
-		&i.Units,
-		&i.Millionths,
-		&i.Highest,
-	)
-	return i, err
-}
-
-const uncountedStreams = `-- name: UncountedStreams :many
-SELECT s.tenant_id, s.meter_id FROM usage_streams s
-WHERE (s.tenant_id > $1 OR s.tenant_id = $1 AND s.meter_id > $2)
-    AND NOT s.moving AND (s.totals_before IS NULL OR s.totals_before < $3)
-    AND EXISTS (
-        SELECT 1 FROM usage_records r
-        WHERE r.stream = s.number AND r.recorded_at >= $4 AND r.recorded_at < $3
-    )
-ORDER BY s.tenant_id, s.meter_id
-LIMIT $5
-`
-
-type UncountedStreamsParams struct {
-	TenantID   uuid.UUID
-	MeterID    uuid.UUID
-	Until      *time.Time
-	Since      time.Time
-	MaxStreams int32
-}
-
-type UncountedStreamsRow struct {
-	TenantID uuid.UUID
-	MeterID  uuid.UUID
-}
-
-// Streams after a place in their order that have events of a time which their totals have not.
-func (q *Queries) UncountedStreams(ctx context.Context, arg UncountedStreamsParams) ([]UncountedStreamsRow, error) {
-	rows, err := q.db.QueryContext(ctx, uncountedStreams,
-		arg.TenantID,
-		arg.MeterID,
-		arg.Until,
-		arg.Since,
-		arg.MaxStreams,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []UncountedStreamsRow{}
-	for rows.Next() {
-		var i UncountedStreamsRow
-		if err := rows.Scan(&i.TenantID, &i.MeterID); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
 const unfinishedArchives = `-- name: UnfinishedArchives :many
-SELECT day, part, state, created_at, updated_at, month FROM usage_archives WHERE state <> 'done' AND month = '' ORDER BY created_at, day, part
+SELECT day, part, state, created_at, updated_at FROM usage_archives WHERE state <> 'done' ORDER BY created_at, day, part
 `
 
 func (q *Queries) UnfinishedArchives(ctx context.Context) ([]UsageArchive, error) {
@@ -1040,7 +620,6 @@ func (q *Queries) UnfinishedArchives(ctx context.Context) ([]UsageArchive, error
 			&i.State,
 			&i.CreatedAt,
 			&i.UpdatedAt,
-			&i.Month,
 		); err != nil {
 			return nil, err
 		}
