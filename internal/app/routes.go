@@ -1,14 +1,12 @@
 package app
 
 import (
-	"context"
 	"net/http"
 	"slices"
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/rest"
-	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/team"
 )
 
@@ -71,11 +69,6 @@ func verified(r rest.Route) rest.Route {
 func forKeys(scope string, r rest.Route) rest.Route {
 	r.KeyScope = scope
 	return r
-}
-
-// report makes the function of a route one that reads from the replica, where there is one.
-func report[I, O any](db *sqldb.DB, f func(context.Context, *I) (*O, error)) func(context.Context, *I) (*O, error) {
-	return func(ctx context.Context, in *I) (*O, error) { return f(db.Report(ctx), in) }
 }
 
 // route is one row of the table.

@@ -29,8 +29,8 @@ func (svc *service) usageRoutes() []rest.Route {
 		forKeys(authz.UsageRead, route(get, of+"/usage", rest.Tenant, "", "default", "Summarize the usage of the current period", rest.Handle(ofTenants.Summary, rest.Ahead(svc.usage.AheadOfSummary)))),
 		forKeys(authz.UsageRead, route(get, of+"/usage/quotas", rest.Tenant, "", "default", "Show usage against quotas", rest.Handle(ofTenants.Quotas, rest.Ahead(svc.usage.AheadOfSummary)))),
 		forKeys(authz.UsageRead, route(get, of+"/usage/cost-estimate", rest.Tenant, "", "default", "Estimate what the usage of the current billing period costs", rest.Handle(costs.CostEstimate))),
-		forKeys(authz.UsageRead, route(get, of+"/usage/series", rest.Tenant, "", "default", "Show a meter over time", rest.Handle(report(svc.db, past.Series)))),
-		forKeys(authz.UsageRead, route(get, of+"/usage/export", rest.Tenant, "", "default", "Download the events of a meter", rest.File(report(svc.db, past.Export), "text/csv", "application/x-ndjson"))),
+		forKeys(authz.UsageRead, route(get, of+"/usage/series", rest.Tenant, "", "default", "Show a meter over time", rest.Handle(past.Series))),
+		forKeys(authz.UsageRead, route(get, of+"/usage/export", rest.Tenant, "", "default", "Download the events of a meter", rest.File(past.Export, "text/csv", "application/x-ndjson"))),
 		forKeys(authz.UsageRead, route(get, of+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(ofTenants.Meter))),
 
 		route(get, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(meters.List()))),
@@ -46,8 +46,8 @@ func (svc *service) invoiceRoutes() []rest.Route {
 	invoices := invoice.NewHTTP(svc.invoices, svc.publicURL)
 	paid := payments.NewHTTP(svc.payments, svc.messages)
 	return []rest.Route{
-		forKeys(authz.InvoicesRead, route(get, of+"/invoices", rest.Tenant, "", "default", "List the invoices", rest.Handle(report(svc.db, invoices.List), rest.Lists(invoice.InvoiceList())))),
-		forKeys(authz.InvoicesRead, route(get, of+"/invoices/summary", rest.Tenant, "", "default", "Add up the invoices of a year", rest.Handle(report(svc.db, paid.Summary)))),
+		forKeys(authz.InvoicesRead, route(get, of+"/invoices", rest.Tenant, "", "default", "List the invoices", rest.Handle(invoices.List, rest.Lists(invoice.InvoiceList())))),
+		forKeys(authz.InvoicesRead, route(get, of+"/invoices/summary", rest.Tenant, "", "default", "Add up the invoices of a year", rest.Handle(paid.Summary))),
 		forKeys(authz.InvoicesRead, route(get, of+"/invoices/{invoiceId}", rest.Tenant, "", "default", "Show an invoice", rest.Handle(invoices.Show))),
 		route(post, of+"/invoices/{invoiceId}/pay", rest.Tenant, authz.BillingManage, "default", "Pay an open invoice now", rest.Handle(invoices.Pay)),
 		forKeys(authz.InvoicesRead, route(get, of+"/invoices/{invoiceId}/pdf", rest.Tenant, "", "default", "Download an invoice's document", rest.File(invoices.PDF, "application/pdf"))),

@@ -18,8 +18,6 @@ type StoreFlags struct {
 	Data            string `env:"TENANTRY_DATA" placeholder:"DIR" help:"Folder for the SQLite database and everything else kept on disk. Default: ./data."`
 	DatabaseURL     string `env:"TENANTRY_DATABASE_URL" placeholder:"URL" help:"Database: postgres://user:password@host/name or sqlite:///absolute/path. Default: SQLite in the data folder."`
 	DatabaseURLFile string `env:"TENANTRY_DATABASE_URL_FILE" placeholder:"FILE" help:"File that contains the database URL."`
-	ReplicaURL      string `env:"TENANTRY_DATABASE_REPLICA_URL" name:"database-replica-url" placeholder:"URL" help:"A streaming standby of the PostgreSQL server, which answers lists and reports while it is up to date. Default: none."`
-	ReplicaURLFile  string `env:"TENANTRY_DATABASE_REPLICA_URL_FILE" name:"database-replica-url-file" placeholder:"FILE" help:"File that contains the URL of the standby."`
 	DatabaseConns   string `env:"TENANTRY_DATABASE_CONNS" placeholder:"N" help:"How many connections to PostgreSQL one process has at most, 4 to 500. Default: 16."`
 	LogLevel        string `env:"TENANTRY_LOG_LEVEL" placeholder:"LEVEL" help:"Minimum level to log: debug, info, warn or error. Default: info."`
 	LogFormat       string `env:"TENANTRY_LOG_FORMAT" placeholder:"FORMAT" help:"Format of the log: text or json. Default: json for serve, text for the other commands."`

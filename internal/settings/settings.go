@@ -24,7 +24,6 @@ type Settings struct {
 	Addr        string // host:port to listen on; port 0 takes any free port
 	Data        string // absolute path of the data folder, which need not exist yet
 	DatabaseURL Secret // sqlite:///absolute/path or postgres://…
-	ReplicaURL  Secret // a standby of it, for reports; "" is none
 	// DatabaseConns is how many connections to PostgreSQL one process has at most.
 	DatabaseConns int
 	// DatabasePatience is how long PostgreSQL may be silent before it counts as away; 0 is

@@ -71,7 +71,7 @@ func TestSettingsAreParsed(t *testing.T) {
 			InvoiceMode: "platform_managed", InvoiceNumberFormat: "{year}/{number}", TaxRates: "DE=19, FR=5.5",
 			SellerName: "Engines", SellerAddress: "12 St James’s Square|London", SellerVATNumber: "GB1", SellerEmail: "a@example.com",
 		},
-		StoreFlags:   settings.StoreFlags{Data: data, DatabaseURL: "postgres://u:p@db/tenantry", ReplicaURL: "postgres://u:p@standby/tenantry", DatabaseConns: "40", LogLevel: "WARN"},
+		StoreFlags:   settings.StoreFlags{Data: data, DatabaseURL: "postgres://u:p@db/tenantry", DatabaseConns: "40", LogLevel: "WARN"},
 		OutsideFlags: settings.OutsideFlags{MailFrom: "Tenantry <no-reply@example.com>"},
 	}
 	got, err := flags.Settings(env(map[string]string{
@@ -90,7 +90,7 @@ func TestSettingsAreParsed(t *testing.T) {
 	}
 	got.PublicURL, got.FrontendURL = nil, nil
 	want := settings.Settings{
-		Addr: ":0", Data: data, DatabaseURL: "postgres://u:p@db/tenantry", ReplicaURL: "postgres://u:p@standby/tenantry", DatabaseConns: 40,
+		Addr: ":0", Data: data, DatabaseURL: "postgres://u:p@db/tenantry", DatabaseConns: 40,
 		FirstPartyHosts: []string{"example.com", "www.example.com:8443"}, CookieDomain: "example.com",
 		TrustedProxies: []netip.Prefix{
 			netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("::1/128"),
@@ -151,9 +151,6 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"TENANTRY_DATABASE_URL", "not of the form sqlite:///absolute/path", settings.HTTPFlags{}, settings.StoreFlags{DatabaseURL: "sqlite://data/x.db"}},
 		{"TENANTRY_DATABASE_URL", "not a URL", settings.HTTPFlags{}, settings.StoreFlags{DatabaseURL: "postgres://u:p#@db/x%zz"}},
 		{"TENANTRY_DATABASE_URL", "set together with TENANTRY_DATABASE_URL_FILE; set only one of them", settings.HTTPFlags{}, settings.StoreFlags{DatabaseURL: "x", DatabaseURLFile: file}},
-		{"TENANTRY_DATABASE_REPLICA_URL", "only PostgreSQL has standbys, and the database is SQLite", settings.HTTPFlags{}, settings.StoreFlags{ReplicaURL: "postgres://u:p@standby/x"}},
-		{"TENANTRY_DATABASE_REPLICA_URL", "must begin with postgres://", settings.HTTPFlags{}, settings.StoreFlags{DatabaseURL: "postgres://db/x", ReplicaURL: "sqlite:///x"}},
-		{"TENANTRY_DATABASE_REPLICA_URL", "not a URL", settings.HTTPFlags{}, settings.StoreFlags{DatabaseURL: "postgres://db/x", ReplicaURL: "postgres://u:p#@db/x%zz"}},
 		{"TENANTRY_DATABASE_CONNS", `"3" is not a number from 4 to 500`, settings.HTTPFlags{}, settings.StoreFlags{DatabaseConns: "3"}},
 		{"TENANTRY_DATABASE_CONNS", `"many" is not a number from 4 to 500`, settings.HTTPFlags{}, settings.StoreFlags{DatabaseConns: "many"}},
 		{"TENANTRY_LOG_LEVEL", `"loud" is not debug, info, warn or error`, settings.HTTPFlags{}, settings.StoreFlags{LogLevel: "loud"}},

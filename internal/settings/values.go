@@ -55,26 +55,6 @@ func (p *parser) databaseURL(f StoreFlags, data string) Secret {
 	return value
 }
 
-func (p *parser) replicaURL(f StoreFlags, of Secret) Secret {
-	const name = "TENANTRY_DATABASE_REPLICA_URL"
-	value := p.secretOf(name, f.ReplicaURL, f.ReplicaURLFile)
-	switch {
-	case value == "":
-	case !isPostgres(of):
-		p.fail(name, "only PostgreSQL has standbys, and the database is SQLite")
-	case !isPostgres(value):
-		p.fail(name, "must begin with postgres://")
-	default:
-		p.checkDatabaseURL(name, value)
-	}
-	return value
-}
-
-func isPostgres(database Secret) bool {
-	scheme, _, _ := strings.Cut(database.Reveal(), ":")
-	return scheme == "postgres" || scheme == "postgresql"
-}
-
 func (p *parser) checkDatabaseURL(name string, value Secret) {
 	u, err := url.Parse(value.Reveal()) // err is not shown: it contains the password
 	switch {

@@ -30,9 +30,6 @@ func (db *DB) conn(ctx context.Context) DBTX {
 		if t != nil {
 			return t.conn
 		}
-		if db.onReplica(ctx) {
-			return db.replica.pool
-		}
 		return db.write
 	}
 	c := sqliteConn{rewriter: db.rewriter, write: db.write, read: db.read, groups: db.groups, noteFull: db.noteFull}

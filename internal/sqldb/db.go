@@ -44,8 +44,6 @@ type Config struct {
 	// Table is one that a SQLite file with tables must have, so that nothing is written to
 	// another program's; by default the one of the migrations.
 	Table string
-	// ReplicaURL is a standby of the PostgreSQL server, for reports (see Report); "" is none.
-	ReplicaURL string
 	// Conns is how many connections to PostgreSQL there are at most; 0 is DefaultConns.
 	Conns int
 	// Patience is how long PostgreSQL may be silent before it counts as away (see
@@ -74,8 +72,6 @@ type DB struct {
 	// watch watches PostgreSQL, until unwatch; both are nil on SQLite.
 	watch   *watch
 	unwatch func()
-	// replica reads reports; nil where there is none.
-	replica *replica
 	// tracer makes spans of statements; nil makes none.
 	tracer *tracing.Tracer
 	// migrating holds a token while somebody reads or changes the schema.
@@ -91,9 +87,6 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 		db.log = slog.New(slog.DiscardHandler)
 	}
 	scheme, _, _ := strings.Cut(cfg.URL, ":")
-	if scheme == "sqlite" && cfg.ReplicaURL != "" {
-		return nil, errors.New("sqldb: SQLite has no replicas")
-	}
 	var err error
 	switch scheme {
 	case "sqlite":
@@ -111,11 +104,6 @@ func Open(ctx context.Context, cfg Config) (*DB, error) {
 	}
 	if db.watch != nil {
 		db.unwatch = db.watch.start()
-	}
-	if cfg.ReplicaURL != "" {
-		if db.replica, err = openReplica(ctx, cfg.ReplicaURL, cfg, db.log); err != nil {
-			return nil, errors.Join(fmt.Errorf("sqldb: open: %w", err), db.Close())
-		}
 	}
 	return db, nil
 }
@@ -180,9 +168,6 @@ func (db *DB) Close() error {
 	// connection closes, and only a writer can do that.
 	if db.read != nil && db.read != db.write {
 		err = errors.Join(err, db.read.Close())
-	}
-	if db.replica != nil {
-		err = errors.Join(err, db.replica.close())
 	}
 	return errors.Join(err, db.write.Close())
 }

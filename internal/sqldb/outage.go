@@ -37,15 +37,14 @@ func IsUnavailable(err error) bool {
 	return ok || pgconn.SafeToRetry(err)
 }
 
-// isOutage reports whether an answer of PostgreSQL says that it cannot work now, or
-// that this server is one that only reads. The codes are those of appendix A of its
-// manual.
+// isOutage reports whether PostgreSQL refused a statement because the server is unavailable or
+// read-only. Appendix A of its manual lists the codes.
 func isOutage(refusal *pgconn.PgError) bool {
 	switch refusal.Code {
-	case "57P01", "57P02", "57P03", // it stops, has crashed, starts
+	case "57P01", "57P02", "57P03", // shutting down, crashed, starting
 		"53300", // too many connections
 		"25006", // read-only: a standby
-		"40001": // a standby gave up a report for what it has to replay
+		"40001": // serialization failure: a transaction was canceled in favor of another one
 		return true
 	default:
 		return strings.HasPrefix(refusal.Code, "08") // of connections

@@ -5,26 +5,22 @@ import (
 	"time"
 )
 
-// Pool says how busy a pool of connections is.
+// Pool describes the load on a connection pool.
 type Pool struct {
-	Name   string // "write" and "read", or "all" where one pool does both; "replica" for reports
-	Max    int    // connections that there are at most
+	Name   string // "write" and "read" on SQLite, "all" on PostgreSQL
+	Max    int    // limit on open connections
 	Open   int
 	InUse  int
-	Waits  int64         // how often somebody had to wait, since the start
-	Waited time.Duration // in all
+	Waits  int64         // callers that waited for a connection since the start
+	Waited time.Duration // total time of those waits
 }
 
-// Pools returns how busy the connections are, always in the same order.
+// Pools returns the load on each connection pool, always in the same order.
 func (db *DB) Pools() []Pool {
 	if db.read != db.write {
 		return []Pool{poolOf("write", db.write), poolOf("read", db.read)}
 	}
-	pools := []Pool{poolOf("all", db.write)}
-	if db.replica != nil {
-		pools = append(pools, poolOf("replica", db.replica.pool))
-	}
-	return pools
+	return []Pool{poolOf("all", db.write)}
 }
 
 func poolOf(name string, pool *sql.DB) Pool {

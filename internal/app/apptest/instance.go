@@ -42,16 +42,16 @@ type replied struct {
 type besideSettings struct {
 	settings.Settings
 
-	Own                                string // the first instance's URL
-	Database, Replica, Redis, Provider string
-	Webhooks                           []string
+	Own                       string // the first instance's URL
+	Database, Redis, Provider string
+	Webhooks                  []string
 }
 
 // settingsBeside returns what an instance is told.
 func settingsBeside(s settings.Settings, own string) *besideSettings {
 	s.Addr, s.MetricsAddr, s.ProfilesAddr = "127.0.0.1:0", "", ""
 	b := &besideSettings{
-		Settings: s, Own: own, Database: s.DatabaseURL.Reveal(), Replica: s.ReplicaURL.Reveal(),
+		Settings: s, Own: own, Database: s.DatabaseURL.Reveal(),
 		Redis: s.RedisURL.Reveal(), Provider: s.StripeSecretKey.Reveal(),
 	}
 	for _, secret := range s.StripeWebhookSecrets {
@@ -63,7 +63,7 @@ func settingsBeside(s settings.Settings, own string) *besideSettings {
 // reveal returns the settings whole.
 func (b *besideSettings) reveal() settings.Settings {
 	s := b.Settings
-	s.DatabaseURL, s.ReplicaURL, s.RedisURL = settings.Secret(b.Database), settings.Secret(b.Replica), settings.Secret(b.Redis)
+	s.DatabaseURL, s.RedisURL = settings.Secret(b.Database), settings.Secret(b.Redis)
 	s.StripeSecretKey, s.StripeWebhookSecrets = settings.Secret(b.Provider), nil
 	for _, secret := range b.Webhooks {
 		s.StripeWebhookSecrets = append(s.StripeWebhookSecrets, settings.Secret(secret))

@@ -19,7 +19,7 @@ import (
 // Open opens the database and brings it up to date.
 func Open(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 	db, err := sqldb.Open(ctx, sqldb.Config{
-		URL: s.DatabaseURL.Reveal(), ReplicaURL: s.ReplicaURL.Reveal(), Conns: s.DatabaseConns, Patience: s.DatabasePatience, Log: NewLog(os.Stderr, s),
+		URL: s.DatabaseURL.Reveal(), Conns: s.DatabaseConns, Patience: s.DatabasePatience, Log: NewLog(os.Stderr, s),
 	})
 	if err != nil {
 		return nil, err

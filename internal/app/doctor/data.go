@@ -93,7 +93,7 @@ func (d *doctor) database(ctx context.Context) {
 	}
 	open, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	db, err := sqldb.Open(open, sqldb.Config{URL: address, ReplicaURL: d.Settings.ReplicaURL.Reveal(), Conns: d.Settings.DatabaseConns, Patience: d.Settings.DatabasePatience})
+	db, err := sqldb.Open(open, sqldb.Config{URL: address, Conns: d.Settings.DatabaseConns, Patience: d.Settings.DatabasePatience})
 	if err != nil {
 		d.fail("database", err.Error(), "Check TENANTRY_DATABASE_URL and TENANTRY_DATA, and that the server runs and lets this machine in.")
 		return
@@ -102,7 +102,6 @@ func (d *doctor) database(ctx context.Context) {
 	d.schema(ctx, db)
 	if file == "" {
 		d.clock(ctx, db)
-		d.replica(ctx, db)
 		return
 	}
 	if err := dbfile.Check(ctx, file); err != nil {
@@ -135,17 +134,6 @@ func (d *doctor) schema(ctx context.Context, db *sqldb.DB) {
 		return
 	}
 	d.ok("database", "it answers, and its schema is this program's")
-}
-
-func (d *doctor) replica(ctx context.Context, db *sqldb.DB) {
-	if d.Settings.ReplicaURL == "" {
-		return
-	}
-	if err := db.CheckReplica(ctx); err != nil {
-		d.warn("standby", err.Error(), "Check TENANTRY_DATABASE_REPLICA_URL and pg_stat_replication. Until then reports are read from the database.")
-		return
-	}
-	d.ok("standby", "it has what is committed")
 }
 
 func (d *doctor) clock(ctx context.Context, db *sqldb.DB) {

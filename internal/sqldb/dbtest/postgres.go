@@ -35,7 +35,7 @@ var postgres = sync.OnceValues(func() (*cluster, error) {
 	address, leash := os.Getenv(urlVariable), (*os.File)(nil)
 	if address == "" {
 		var err error
-		if address, leash, err = startServer("", ""); err != nil {
+		if address, leash, err = startServer(); err != nil {
 			return nil, err
 		}
 	}

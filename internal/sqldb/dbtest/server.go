@@ -29,10 +29,7 @@ var serverScript string
 // The server lives until the leash is closed, which must be kept for as long.
 // Nothing is ever written to it: it is the input that the script waits on, and
 // the system closes it when this process ends, in whatever way.
-//
-// The settings are added to its own. With the address of another server it is a standby of
-// that one.
-func startServer(settings, primary string) (address string, leash *os.File, err error) {
+func startServer() (address string, leash *os.File, err error) {
 	bin, err := findPrograms()
 	if err != nil {
 		return "", nil, err
@@ -41,7 +38,7 @@ func startServer(settings, primary string) (address string, leash *os.File, err 
 	if err != nil {
 		return "", nil, err
 	}
-	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", serverScript, "sh", bin, dir, settings, primary)
+	cmd := exec.CommandContext(context.Background(), "/bin/sh", "-c", serverScript, "sh", bin, dir)
 	// A session of its own keeps the script from the terminal's signals: it has
 	// to outlive the process to clean up.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true}

@@ -1,10 +1,7 @@
-# Arguments: the folder of PostgreSQL's programs, an empty folder to work in, more settings,
-# and for a standby the URL of the server to follow.
-# Says "ready" once the server answers, then waits for the end of its input.
+# Arguments: the folder of PostgreSQL's programs and an empty working folder.
+# Prints "ready" once the server answers, then waits for the end of its input.
 bin=$1
 dir=$2
-settings=$3
-primary=$4
 export LC_ALL=C
 
 cleanup() {
@@ -13,11 +10,7 @@ cleanup() {
     rm -rf "$dir"
 }
 
-if [ -n "$primary" ]; then
-    "$bin/pg_basebackup" -D "$dir/data" -d "$primary" -c fast -X stream -R --no-sync >"$dir/log" 2>&1 || exit 1
-else
-    "$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --no-locale --no-sync --no-instructions >"$dir/log" 2>&1 || exit 1
-fi
+"$bin/initdb" -D "$dir/data" -U postgres -A trust -E UTF8 --no-locale --no-sync --no-instructions >"$dir/log" 2>&1 || exit 1
 cat >>"$dir/data/postgresql.conf" <<END
 listen_addresses = ''
 unix_socket_directories = '$dir'
@@ -33,7 +26,6 @@ wal_level = minimal
 max_wal_senders = 0
 autovacuum = off
 deadlock_timeout = 100ms
-$settings
 END
 "$bin/pg_ctl" start -D "$dir/data" -w -t 60 -l "$dir/log" >/dev/null 2>&1 || exit 1
 

@@ -24,7 +24,7 @@ func Share(ctx context.Context, command []string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	address, leash, err := startServer("", "")
+	address, leash, err := startServer()
 	if err != nil {
 		return err
 	}
