@@ -10,18 +10,11 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb/versions"
-	"github.com/tenantry/tenantry/internal/sqldb/walbuffer"
 )
 
 // maxGroup bounds how many transactions share a commit on SQLite, and with it how
 // long the first of them waits for the last.
 const maxGroup = 32
-
-// longLog is how long the write-ahead log of SQLite becomes, in bytes, before it is written back. SQLite
-// would do that within the commit that makes it so long, before that is answered and settled.
-// It is done before the next transaction instead: whoever waited for the commit goes on meanwhile, and what
-// was read before still holds.
-const longLog = 16 << 20
 
 // grouped runs the write transactions of SQLite, one after the other as SQLite
 // does anyway, and lets those that wait for each other share a commit: making a
@@ -36,7 +29,6 @@ const longLog = 16 << 20
 type grouped struct {
 	pool    *sql.DB
 	writer  *versions.Writer
-	log     *walbuffer.Log
 	turn    chan struct{} // holds a token while somebody has the turn
 	waiting atomic.Int64  // callers who wait for it
 	open    *commonTx
@@ -55,8 +47,8 @@ type commonTx struct {
 	left    uint64        // see versions.Writer.Left; set before ended is closed
 }
 
-func newGrouped(pool *sql.DB, writer *versions.Writer, log *walbuffer.Log) *grouped {
-	return &grouped{pool: pool, writer: writer, log: log, turn: make(chan struct{}, 1), clock: clock.System()}
+func newGrouped(pool *sql.DB, writer *versions.Writer) *grouped {
+	return &grouped{pool: pool, writer: writer, turn: make(chan struct{}, 1), clock: clock.System()}
 }
 
 // run runs f as a part of the open transaction, or of a new one, and returns once
@@ -139,10 +131,6 @@ func (g *grouped) begin(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("sqldb: begin: %w", err)
 	}
-	if g.log.Size() >= longLog {
-		// What fails is tried again, and is in the log until then.
-		_, _ = conn.ExecContext(context.Background(), "PRAGMA wal_checkpoint(PASSIVE)")
-	}
 	if _, err := conn.ExecContext(context.Background(), "BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("sqldb: begin: %w", errors.Join(err, conn.Close()))
 	}
@@ -202,8 +190,6 @@ func (g *grouped) end(tx *commonTx, failed error) error {
 
 func (g *grouped) commit(tx *commonTx) error {
 	began := g.clock.Now()
-	g.log.Gather()
-	defer g.log.Done()
 	if err := tx.exec("COMMIT"); err != nil {
 		return fmt.Errorf("sqldb: commit: %w", err)
 	}

@@ -15,20 +15,17 @@ import (
 	"github.com/tenantry/tenantry/internal/dbfile"
 	"github.com/tenantry/tenantry/internal/prepared"
 	"github.com/tenantry/tenantry/internal/sqldb/versions"
-	"github.com/tenantry/tenantry/internal/sqldb/walbuffer"
 )
 
-// sqliteParams are the settings of every SQLite connection. immediate: a
-// transaction takes the write lock at its start, so that it can never fail
-// half-way for want of it. synchronous(FULL): a commit that was answered
-// survives a power cut. temp_store(MEMORY): what a statement of many rows or a
-// savepoint would have to undo is kept in memory and not in a file. cache_size
-// (16 MiB) spares pages that change often from being read again and again.
-// wal_autocheckpoint (32 MiB) is for who writes much at once, since longLog comes
-// first. _time_format and _timezone make stored times sort as text. _texttotime
-// stays off: it would guess at texts that look like times.
+// sqliteParams are the settings of every SQLite connection. With _txlock=immediate a
+// transaction takes the write lock at its start, so it cannot fail halfway because another
+// transaction holds the lock. With synchronous(FULL) a committed transaction survives a power
+// cut. temp_store(MEMORY) keeps the undo journal of savepoints and large statements in memory.
+// cache_size is 16 MiB. wal_autocheckpoint counts pages of 4 KiB: a commit that finds 16 MiB in
+// the write-ahead log copies them into the file. _time_format and _timezone make stored times
+// sort as text. _texttotime stays off, since it guesses at texts that look like times.
 const sqliteParams = "_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)" +
-	"&_pragma=synchronous(FULL)&_busy_timeout=5000&_pragma=temp_store(MEMORY)&_pragma=cache_size(-16384)&_pragma=wal_autocheckpoint(8000)&_dqs=0&_time_format=sqlite&_timezone=UTC"
+	"&_pragma=synchronous(FULL)&_busy_timeout=5000&_pragma=temp_store(MEMORY)&_pragma=cache_size(-16384)&_pragma=wal_autocheckpoint(4000)&_dqs=0&_time_format=sqlite&_timezone=UTC"
 
 // openSQLite opens two pools on one file. SQLite has a single writer, so one
 // connection writes and callers queue for it in Go, fairly and without busy
@@ -44,14 +41,10 @@ func (db *DB) openSQLite(ctx context.Context, rawURL, table string) error {
 	}
 	db.dialect, db.path = SQLite, path
 	versions, writer := versions.New()
-	log, err := walbuffer.New()
-	if err != nil {
+	if db.write, err = sqlitePool(path, sqliteParams, 1, writer); err != nil {
 		return err
 	}
-	if db.write, err = sqlitePool(path, sqliteParams+"&vfs="+log.VFS(), 1, writer); err != nil {
-		return err
-	}
-	db.versions, db.groups = versions, newGrouped(db.write, writer, log)
+	db.versions, db.groups = versions, newGrouped(db.write, writer)
 	// The first connection turns the file into WAL mode, before a reader that
 	// may not write needs it to be so.
 	if err = db.write.PingContext(ctx); err == nil {

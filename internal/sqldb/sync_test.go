@@ -8,8 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
-// Every commit on SQLite waits for the disk. Package walbuffer counts on it as well: it writes
-// what a commit adds to the log at the sync, before others are told of it.
+// Every commit on SQLite waits for the disk.
 func TestCommitsAreSynced(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
