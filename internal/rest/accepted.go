@@ -41,7 +41,7 @@ func (h accepted[I]) register(a *API, r Route) {
 			}
 			out.SetHeader("Content-Type", "application/json")
 			out.SetStatus(http.StatusAccepted)
-			marshal(out.BodyWriter(), Note{Message: h.message})
+			_ = encode(out.BodyWriter(), Note{Message: h.message})
 		}}, nil
 	})
 	compileInput[I](a, op)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
@@ -19,7 +21,6 @@ import (
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/rest/panics"
 	"github.com/tenantry/tenantry/internal/rest/reference"
-	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/tracing"
 )
 
@@ -92,8 +93,6 @@ type API struct {
 	preparing sync.Mutex
 	prepared  map[string]*prepared  // by operation id
 	ops       map[string]*operation // by operation id
-	// own are the answers that write themselves.
-	own writers
 	// settled are the schemas that settleSchemas has seen.
 	settled   map[string]bool
 	panics    *panics.Log
@@ -128,9 +127,9 @@ func New(cfg Config, routes []Route) *API {
 	}
 	a := &API{
 		cfg: cfg, router: chi.NewRouter(), routes: routes, prepared: map[string]*prepared{}, ops: map[string]*operation{},
-		own: writers{}, settled: map[string]bool{}, panics: panics.NewLog(cfg.Log, cfg.Clock),
+		settled: map[string]bool{}, panics: panics.NewLog(cfg.Log, cfg.Clock),
 	}
-	a.huma = huma.NewAPI(humaConfig(cfg, a.own), adapter{a})
+	a.huma = huma.NewAPI(humaConfig(cfg), adapter{a})
 	a.router.NotFound(a.notFound)
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	for _, r := range routes {
@@ -184,11 +183,13 @@ func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
 
 func (ad adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { ad.api.ServeHTTP(w, r) }
 
-// jsonFormat reads bodies that bind has normalized, and writes answers, of which some write
-// themselves. Object keys are case-sensitive, and empty lists are [], never null.
-func jsonFormat(own writers) huma.Format {
-	return huma.Format{Marshal: own.write, Unmarshal: shape.Unmarshal}
+// encode writes v as JSON with a trailing newline. A nil slice is []. A value that cannot be
+// encoded is a programming error: encode panics before it writes a byte.
+func encode(w io.Writer, v any) error {
+	text, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	if err != nil {
+		panic(err)
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
 }
-
-// marshal writes an answer of the HTTP layer's own.
-func marshal(w io.Writer, answer any) { _ = writers(nil).write(w, answer) }

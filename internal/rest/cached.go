@@ -28,7 +28,7 @@ type Stored[T any] struct {
 // keep it for maxAge, so it must not depend on the caller, except on the locale.
 func Store[T any](v T, maxAge time.Duration) (*Stored[T], error) {
 	var body bytes.Buffer
-	if err := writers(nil).write(&body, OK(v).Body); err != nil {
+	if err := encode(&body, OK(v).Body); err != nil {
 		return nil, fmt.Errorf("encode an answer: %w", err)
 	}
 	sum := sha256.Sum256(body.Bytes())

@@ -200,7 +200,7 @@ func (a *API) WriteError(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(p.status)
-	marshal(w, p)
+	_ = encode(w, p)
 }
 
 // Unreadable answers 400 to a request that was refused before the API saw it.
@@ -224,7 +224,7 @@ func (a *API) methodNotAllowed(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(http.StatusMethodNotAllowed)
 	message := a.cfg.Messages.Text(i18n.Locale(r.Context()), "error.method_not_allowed", nil)
-	marshal(w, map[string]any{"message": message})
+	_ = encode(w, map[string]any{"message": message})
 }
 
 // allowed lists the methods that the path of r answers to.

@@ -7,9 +7,10 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest/reference"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-func humaConfig(cfg Config, own writers) huma.Config {
+func humaConfig(cfg Config) huma.Config {
 	session := browser{secure: cfg.HTTPS, domain: cfg.CookieDomain}
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
@@ -45,7 +46,7 @@ func humaConfig(cfg Config, own writers) huma.Config {
 	}
 	return huma.Config{
 		OpenAPI:       doc,
-		Formats:       map[string]huma.Format{"application/json": jsonFormat(own)},
+		Formats:       map[string]huma.Format{"application/json": {Marshal: encode, Unmarshal: shape.Unmarshal}},
 		DefaultFormat: "application/json",
 	}
 }

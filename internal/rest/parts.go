@@ -48,7 +48,7 @@ func (p parts[I, T]) register(a *API, r Route) {
 // OnPage answers with a page of a list.
 func OnPage[T any](p page.Page[T]) (*Listed[T], error) {
 	var body bytes.Buffer
-	if err := writers(nil).write(&body, p); err != nil {
+	if err := encode(&body, p); err != nil {
 		return nil, err
 	}
 	return &Listed[T]{Blob{ContentType: "application/json", Data: body.Bytes()}}, nil

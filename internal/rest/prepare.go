@@ -23,9 +23,6 @@ func (a *API) add(r Route) {
 	if a.prepared[r.ID()] != nil {
 		panic("there is another route like it")
 	}
-	if h, ok := r.Handler.(noting); ok {
-		h.note(a.own)
-	}
 	p := &prepared{prepare: sync.OnceFunc(func() { a.prepare(r) })}
 	a.prepared[r.ID()] = p
 	a.router.Method(r.Method, r.Path, p)

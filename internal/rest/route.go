@@ -252,9 +252,6 @@ func (t typed[I, O]) register(a *API, r Route) {
 	compileInput[I](a, op)
 }
 
-// note implements noting.
-func (t typed[I, O]) note(w writers) { add[O](w) }
-
 // Raw makes a plain HTTP handler the handler of a route, such as the receiver of
 // signed notifications. Guards and limits run before it. It has to bound the body
 // by itself. For the reference contentType is what it accepts, and A what it answers in JSON;

@@ -18,8 +18,6 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/tenantry/tenantry/internal/rest/plain"
 )
 
 // Rules are what a value has to keep to.
@@ -43,9 +41,6 @@ type Rules struct {
 	props       []Property
 	items       *Rules // of an array
 	values      *Rules // of an object whose keys are the caller's
-	// plain reports whether an object is in its type's plain form, which is in normal form
-	// and keeps to every rule; nil for types without one.
-	plain func(raw []byte) bool
 }
 
 // Property is a named value: a key of an object or a parameter.
@@ -126,12 +121,6 @@ func Compile(registry huma.Registry, s *huma.Schema, t reflect.Type) *Rules {
 			n.closed, n.props = true, compileKeys(registry, s, t)
 		default:
 			n.props = compileFields(registry, s, t)
-			if reflect.PointerTo(t).Implements(reflect.TypeFor[plain.Reader]()) {
-				n.plain = func(raw []byte) bool {
-					r, _ := reflect.New(t).Interface().(plain.Reader)
-					return r.ReadPlain(raw)
-				}
-			}
 		}
 	}
 	return n

@@ -41,8 +41,8 @@ func (n *Rules) Normalize(raw jsontext.Value, broken *fault.Fields) jsontext.Val
 
 // isSuspect reports whether a text has invalid UTF-8 or lone surrogates.
 func isSuspect(raw jsontext.Value) bool {
-	plain := utf8.Valid(raw) && !bytes.Contains(raw, []byte(`\u`))
-	return !plain && !raw.IsValid(jsontext.AllowDuplicateNames(true))
+	clean := utf8.Valid(raw) && !bytes.Contains(raw, []byte(`\u`))
+	return !clean && !raw.IsValid(jsontext.AllowDuplicateNames(true))
 }
 
 // unquote returns the text of a JSON string, without a copy where possible.
@@ -145,8 +145,6 @@ func (v *validator) checkObject(n *Rules, raw jsontext.Value, path string) jsont
 	switch {
 	case raw.Kind() != '{':
 		return v.fail(path, "validation.object")
-	case n.plain != nil && n.plain(raw):
-		return raw
 	case n.freeForm:
 		return v.checkSize(n, v.checkFreeForm(raw, path), path)
 	case n.values != nil:

@@ -11,7 +11,6 @@ import (
 
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/money"
-	"github.com/tenantry/tenantry/internal/rest/plain"
 )
 
 // TimeLayout is how the API writes every datetime: UTC with exactly six
@@ -108,13 +107,8 @@ func (o Opt[T]) OrValue(old T) T {
 	return old
 }
 
-// Unmarshal reads a value in normal form. Keys are case-sensitive.
-func Unmarshal(data []byte, value any) error {
-	if r, ok := value.(plain.Reader); ok && r.ReadPlain(data) {
-		return nil
-	}
-	return json.Unmarshal(data, value)
-}
+// Unmarshal decodes a value in normal form. Keys are case-sensitive.
+func Unmarshal(data []byte, value any) error { return json.Unmarshal(data, value) }
 
 // Object is a free-form JSON object, kept as the caller wrote it: metadata and
 // settings.
