@@ -80,7 +80,7 @@ func (s *session) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.report.Figure(s.database, "memory, idle", idle, "MiB", s.most(40, 45))
+	s.report.Figure(s.database, "memory, idle", idle, "MiB", 60)
 	for _, sc := range scenarios(s.postgres != nil) {
 		if err := s.scenario(ctx, sc); err != nil {
 			return fmt.Errorf("%s: %w", sc.name, err)
@@ -89,14 +89,6 @@ func (s *session) run(ctx context.Context) (err error) {
 	_, highest, err := s.service.memory()
 	s.report.Figure(s.database, "memory, highest", highest, "MiB", 200)
 	return err
-}
-
-// most returns the figure of the database that is measured.
-func (s *session) most(sqlite, postgres float64) float64 {
-	if s.postgres != nil {
-		return postgres
-	}
-	return sqlite
 }
 
 // newDatabase returns the URL of an empty database.
@@ -127,7 +119,7 @@ func (s *session) measureStarts(ctx context.Context) error {
 		}
 	}
 	s.report.Figure(s.database, "start, empty database", median(empty), "ms", 400)
-	s.report.Figure(s.database, "start, migrated database", median(migrated), "ms", s.most(45, 90))
+	s.report.Figure(s.database, "start, migrated database", median(migrated), "ms", 150)
 	return nil
 }
 

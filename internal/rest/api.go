@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -89,22 +90,17 @@ type API struct {
 	huma   huma.API
 	root   http.Handler
 	routes []Route
-	// preparing guards what a route's preparation writes: ops, settled and the document.
-	preparing sync.Mutex
-	prepared  map[string]*prepared  // by operation id
-	ops       map[string]*operation // by operation id
-	// settled are the schemas that settleSchemas has seen.
-	settled   map[string]bool
+	ops    map[string]*operation // by operation id
+
 	panics    *panics.Log
 	strangers strangers
 	openAPI   func() *huma.OpenAPI
 	document  func() ([]byte, error)
 }
 
-// New builds the API of a route table. It panics on a table that contradicts
-// itself (two equal routes, an unknown scope or limit). That is a programming error,
-// which shows at every start and in every test. A body type that cannot be described or
-// has a rule that is not enforced shows where all routes are prepared: in OpenAPI.
+// New compiles the routes of a table. It panics on a table that contradicts itself: two equal
+// routes, an unknown scope or limit, a body type that OpenAPI cannot describe, or a rule that
+// bind does not enforce.
 func New(cfg Config, routes []Route) *API {
 	replaceHumaErrors()
 	if cfg.Address == nil {
@@ -126,8 +122,8 @@ func New(cfg Config, routes []Route) *API {
 		cfg.Panicked = func() {}
 	}
 	a := &API{
-		cfg: cfg, router: chi.NewRouter(), routes: routes, prepared: map[string]*prepared{}, ops: map[string]*operation{},
-		settled: map[string]bool{}, panics: panics.NewLog(cfg.Log, cfg.Clock),
+		cfg: cfg, router: chi.NewRouter(), routes: routes, ops: map[string]*operation{},
+		panics: panics.NewLog(cfg.Log, cfg.Clock),
 	}
 	a.huma = huma.NewAPI(humaConfig(cfg), adapter{a})
 	a.router.NotFound(a.notFound)
@@ -135,12 +131,36 @@ func New(cfg Config, routes []Route) *API {
 	for _, r := range routes {
 		a.add(r)
 	}
+	a.settleSchemas()
 	a.openAPI = sync.OnceValue(a.completed)
 	a.document = sync.OnceValues(a.encodeDocument)
 	a.mountDocs()
 	a.Mount("/csrf-cookie", http.HandlerFunc(a.csrf))
 	a.root = a.begin(a.recoverPanic(a.securityHeaders(a.cors(a.router))))
 	return a
+}
+
+// add compiles a route. A panic names the route.
+func (a *API) add(r Route) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			panic(fmt.Sprintf("route %s %s: %v", r.Method, r.Path, reason))
+		}
+	}()
+	r.check()
+	if a.ops[r.ID()] != nil {
+		panic("there is another route like it")
+	}
+	r.Handler.register(a, r)
+}
+
+// handle serves h behind the checks of its route. HEAD is answered like GET, without the body.
+func (a *API) handle(op *operation, h http.Handler) {
+	h = a.protect(op, h)
+	a.router.Method(op.route.Method, op.route.Path, h)
+	if op.route.Method == http.MethodGet {
+		a.router.Method(http.MethodHead, op.route.Path, h)
+	}
 }
 
 // ServeHTTP answers a request.

@@ -227,7 +227,7 @@ func TestNewPanics(t *testing.T) {
 					t.Errorf("panic %q", reason)
 				}
 			}()
-			rest.New(config(t, new(syncBuffer)), table).OpenAPI()
+			rest.New(config(t, new(syncBuffer)), table)
 		})
 	}
 }

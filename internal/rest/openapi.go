@@ -82,11 +82,8 @@ func (a *API) describe(op *operation) huma.Operation {
 	return doc
 }
 
-// completed returns the whole document, for which it prepares all routes.
+// completed adds to the document what follows from the whole table.
 func (a *API) completed() *huma.OpenAPI {
-	for _, r := range a.routes {
-		a.prepared[r.ID()].prepare()
-	}
 	a.addEvents(a.cfg.Events)
 	ops := make([]reference.Operation, 0, len(a.routes)+1)
 	for _, r := range a.routes {

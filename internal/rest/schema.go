@@ -35,13 +35,12 @@ func bodySchema(registry huma.Registry, body reflect.StructField, id string) *hu
 	return huma.SchemaFromField(registry, body, name.String()+"Request")
 }
 
-// settleSchemas corrects the schemas that were added since the last call, so that
-// they describe what their types look like in JSON.
+// settleSchemas corrects the schemas of huma, so that they describe their types' JSON. It may be
+// called again when there are more schemas.
 func (a *API) settleSchemas() {
 	registry := a.huma.OpenAPI().Components.Schemas
 	for name, s := range registry.Map() {
-		if t := registry.TypeFromRef(reference.Prefix + name); t != nil && !a.settled[name] {
-			a.settled[name] = true
+		if t := registry.TypeFromRef(reference.Prefix + name); t != nil {
 			shape.SettleNullables(s, t)
 			// Answers may get more keys within v1, and unknown keys of a body are ignored.
 			if s.AdditionalProperties == false {
