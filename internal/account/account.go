@@ -54,9 +54,6 @@ type Tenants interface {
 	Create(ctx context.Context, ownerID int64, name string) (uuid.UUID, error)
 	// MembershipsOf lists the tenants that a user is in: at most one.
 	MembershipsOf(ctx context.Context, userID int64) ([]Membership, error)
-	// AheadOfMemberships asks for them, for the user of a token, together with the look-up of
-	// the token itself.
-	AheadOfMemberships(ctx context.Context, tokenHash string) context.Context
 	// LocaleOf returns the language of mail to a user whose own is given: the one that
 	// their tenant has set, else their own, else another.
 	LocaleOf(ctx context.Context, userID int64, own *string, otherwise string) (string, error)

@@ -10,21 +10,18 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// Authenticate looks up who an access token belongs to, with their tenant, role and
-// permissions. Requests that come at the same time share one query, which begins
-// after all of them have come; what it found is used for later ones for as long as it
-// would find the same (see gather.Kept). Unknown, revoked and expired tokens get the same
-// refusal.
+// Authenticate returns the user of an access token, with their tenant, role and permissions.
+// Unknown, revoked and expired tokens get the same error.
 func (s *Service) Authenticate(ctx context.Context, token string) (*authz.Caller, error) {
 	c, err := s.lookUp(ctx, kindAccess, token)
 	if err != nil {
 		return nil, err
 	}
-	return c.caller()
+	return callerOf(c)
 }
 
-// AuthenticateSession does the same for a session, and extends it: a session ends
-// when it was not used for some time, at the latest with its family.
+// AuthenticateSession does the same for a session token and extends the session, which
+// expires when it is idle for too long and at the latest with its family.
 func (s *Service) AuthenticateSession(ctx context.Context, token string) (*authz.Caller, error) {
 	c, err := s.lookUp(ctx, kindSession, token)
 	if err != nil {
@@ -34,35 +31,35 @@ func (s *Service) AuthenticateSession(ctx context.Context, token string) (*authz
 	if expires.After(c.familyExpiresAt) {
 		expires = c.familyExpiresAt
 	}
-	// A minute more or less is not worth a write at each request.
+	// A difference of a minute is not worth a write for each request.
 	if expires.Sub(c.expiresAt) > time.Minute {
 		if err := s.store.setExpiry(ctx, c.id, expires); err != nil {
 			return nil, err
 		}
 	}
-	return c.caller()
+	return callerOf(c)
 }
 
 func (s *Service) lookUp(ctx context.Context, kind, token string) (credential, error) {
-	c, found, err := s.callers.Get(ctx, hashToken(token))
-	switch {
-	case err != nil:
+	c, found, err := s.credentials.Get(ctx, hashToken(token))
+	if err != nil {
 		return c, err
-	case !found || c.kind != kind || !c.expiresAt.After(s.deps.Clock.Now()):
+	}
+	if !found || c.kind != kind || !c.expiresAt.After(s.deps.Clock.Now()) {
 		return c, errUnauthenticated
 	}
 	s.uses.Add(c.id, c.lastUsedAt, s.deps.Clock.Now())
 	if c.impersonatorIsAdmin != nil && !*c.impersonatorIsAdmin {
-		return c, errUnauthenticated // who is no admin any more impersonates nobody
+		return c, errUnauthenticated // A former admin cannot impersonate.
 	}
 	return c, nil
 }
 
-// caller returns the caller of a request with the credential, a new one each time.
-func (c *credential) caller() (*authz.Caller, error) {
+// callerOf returns a new caller for a request with the credential.
+func callerOf(c credential) (*authz.Caller, error) {
 	caller := &authz.Caller{
 		UserID: c.userID, Name: c.name, Email: c.email, IsPlatformAdmin: c.isPlatformAdmin,
-		AvatarHash: c.avatarHash, Locale: c.locale, EmailVerified: c.verified, TokenID: c.id, Family: c.family,
+		AvatarHash: c.avatarHash, Locale: c.locale, EmailVerified: c.isVerified, TokenID: c.id, Family: c.family,
 	}
 	if c.impersonatorID != nil {
 		// The caller is the target, without any rights of a platform admin.
@@ -80,7 +77,7 @@ func (c *credential) caller() (*authz.Caller, error) {
 	}
 	if c.tenantID != nil {
 		caller.Tenant = &authz.Membership{
-			TenantID: *c.tenantID, TenantName: *c.tenantName, Role: *c.roleName, OnboardingComplete: c.onboarded,
+			TenantID: *c.tenantID, TenantName: *c.tenantName, Role: *c.roleName, OnboardingComplete: c.isOnboarded,
 		}
 		if c.permissions != "" {
 			caller.Tenant.Permissions = strings.Split(c.permissions, ",")

@@ -24,10 +24,9 @@ func (noTenants) Create(context.Context, int64, string) (uuid.UUID, error) { ret
 func (noTenants) LocaleOf(context.Context, int64, *string, string) (string, error) {
 	return "en", nil
 }
-func (noTenants) LockOf(context.Context, int64) error                              { return nil }
-func (noTenants) Forsake(context.Context, int64) error                             { return nil }
-func (noTenants) MembershipsOf(context.Context, int64) ([]Membership, error)       { return nil, nil }
-func (noTenants) AheadOfMemberships(ctx context.Context, _ string) context.Context { return ctx }
+func (noTenants) LockOf(context.Context, int64) error                        { return nil }
+func (noTenants) Forsake(context.Context, int64) error                       { return nil }
+func (noTenants) MembershipsOf(context.Context, int64) ([]Membership, error) { return nil, nil }
 
 func newTestService(t *testing.T, db *sqldb.DB) *Service {
 	t.Helper()

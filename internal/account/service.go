@@ -9,11 +9,11 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/gather"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/uses"
 )
@@ -21,7 +21,6 @@ import (
 // Deps is what the service needs.
 type Deps struct {
 	DB        *sqldb.DB
-	Line      *gather.Line // of look-ups of callers; nil is one of their own
 	Clock     clock.Clock
 	Passwords *Passwords
 	Tenants   Tenants
@@ -47,10 +46,10 @@ type Limiter interface {
 
 // Service has the users and what authenticates them.
 type Service struct {
-	deps    Deps
-	store   store
-	callers *gather.Kept[string, credential] // by the hash of their token
-	uses    *uses.Recorder                   // of credentials
+	deps        Deps
+	store       store
+	credentials *querycache.Cache[string, credential] // by token hash
+	uses        *uses.Recorder                        // of credentials
 }
 
 // NewService returns the service.
@@ -58,27 +57,13 @@ func NewService(d Deps) *Service {
 	if d.Impersonations == nil {
 		d.Impersonations = noImpersonations{}
 	}
-	if d.Line == nil {
-		d.Line = gather.NewLine(d.DB)
-	}
 	s := &Service{deps: d, store: store{d.DB}}
 	s.uses = uses.New(s.store.markUsed, d.Log)
-	s.callers = gather.Keep(gather.KeptConfig[string, credential]{
-		DB: d.DB, Find: s.store.callers, Line: d.Line, Bytes: keptCallers,
-		Size: func(hash string, c credential) int {
-			return len(hash) + credentialSize + len(c.name) + len(c.email) + len(c.platformPermissions) + len(c.permissions)
-		},
-		Rows: func(hash string, _ credential) []sqldb.Key { return []sqldb.Key{{Table: "credentials", Value: hash}} },
+	s.credentials = querycache.New(querycache.Config[string, credential]{
+		DB: d.DB, Tables: credentialTables(), Load: s.store.credentialsByHash,
 	})
 	return s
 }
-
-const (
-	// keptCallers bounds the memory for callers that were looked up, in bytes.
-	keptCallers = 16 << 20
-	// credentialSize is about what a credential takes beside its longer texts.
-	credentialSize = 640
-)
 
 // Registration is what a new user gives.
 type Registration struct {
@@ -296,12 +281,6 @@ func (s *Service) insertLogin(ctx context.Context, userID int64, grant Grant, no
 	}
 	tokens := Tokens{Session: newAccessToken()}
 	return tokens, s.store.insertSession(ctx, of, tokens.Session, now, idle)
-}
-
-// AheadOfMemberships has what Memberships is going to be asked for the user of a token looked
-// up with the token (see gather.Kept).
-func (s *Service) AheadOfMemberships(ctx context.Context, token string) context.Context {
-	return s.deps.Tenants.AheadOfMemberships(ctx, hashToken(token))
 }
 
 // Memberships lists the tenants that a user is in.

@@ -9,8 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// credential is something that authenticates, with everything that the guards of a
-// request need to know about the caller.
+// credential is something that authenticates, with everything that authorizes a request.
 type credential struct {
 	id              uuid.UUID
 	kind            string
@@ -26,7 +25,7 @@ type credential struct {
 	platformPermissions sqldb.JSON
 	avatarHash          *string
 	locale              *string
-	verified            bool
+	isVerified          bool
 
 	impersonatorID      *int64
 	impersonatorName    *string
@@ -34,24 +33,23 @@ type credential struct {
 
 	tenantID    *uuid.UUID
 	tenantName  *string
-	onboarded   bool
+	isOnboarded bool
 	roleName    *string
 	permissions string // separated by commas
 }
 
-// UsersOfTokens returns a query for the users that credentials stand for, which are a condition
-// for the hashes of their tokens: the target of one that impersonates.
-func UsersOfTokens(hashes string) string {
-	return `SELECT COALESCE(impersonated_user_id, user_id) FROM credentials WHERE token_hash ` + hashes
+// credentialTables are the tables that credentials reads.
+func credentialTables() []string {
+	return []string{"credentials", "users", "memberships", "tenants", "roles", "role_permissions"}
 }
 
-// callers finds the credentials that are not revoked, by the hashes of their
-// tokens. The user of a credential that impersonates is the target, in the tenant
-// that the impersonation is for and in no other.
-func (s store) callers(hashes []string) ([]sqldb.Query, func(context.Context) (map[string]credential, error)) {
+// credentialsByHash returns the unrevoked credentials by the hashes of their tokens. The user of
+// a credential that impersonates is the target, in the tenant that the impersonation is for and in
+// no other.
+func (s store) credentialsByHash(ctx context.Context, hashes []string) (map[string]credential, error) {
 	found := make(map[string]credential, len(hashes))
 	among, args := sqldb.Among(s.db, 1, "text", hashes)
-	query := sqldb.Query{
+	return found, s.db.Each(ctx, sqldb.Query{
 		Doing: "look up credentials",
 		Text: `SELECT
     t.token_hash, t.id, t.kind, t.family, t.family_expires_at, t.expires_at, t.idle_seconds, t.last_used_at,
@@ -72,13 +70,12 @@ WHERE t.revoked_at IS NULL AND t.token_hash ` + among,
 			var c credential
 			err := scan(
 				&hash, &c.id, &c.kind, &c.family, &c.familyExpiresAt, &c.expiresAt, &c.idleSeconds, &c.lastUsedAt,
-				&c.userID, &c.name, &c.email, &c.isPlatformAdmin, &c.platformPermissions, &c.avatarHash, &c.locale, &c.verified,
+				&c.userID, &c.name, &c.email, &c.isPlatformAdmin, &c.platformPermissions, &c.avatarHash, &c.locale, &c.isVerified,
 				&c.impersonatorID, &c.impersonatorName, &c.impersonatorIsAdmin,
-				&c.tenantID, &c.tenantName, &c.onboarded, &c.roleName, &c.permissions,
+				&c.tenantID, &c.tenantName, &c.isOnboarded, &c.roleName, &c.permissions,
 			)
 			found[hash] = c
 			return err
 		},
-	}
-	return []sqldb.Query{query}, func(context.Context) (map[string]credential, error) { return found, nil }
+	})
 }

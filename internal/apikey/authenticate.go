@@ -10,53 +10,51 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// asked is what is looked up: the hash of a secret, and the tenant in the path, for which
-// a key of the platform speaks.
-type asked struct {
-	hash   string
-	tenant uuid.UUID // Nil where the path has none
+// lookup identifies a key by the hash of its secret, for a request with a tenant in its path
+// (uuid.Nil without one). A key of the platform acts for that tenant.
+type lookup struct {
+	secretHash string
+	tenantID   uuid.UUID
 }
 
-// found is a key that is not revoked, with what the guards of a request need to know.
-type found struct {
+// foundKey is an unrevoked key with everything that authorizes a request.
+type foundKey struct {
 	id         uuid.UUID
 	name       string
 	scopes     string
-	platform   bool
+	isPlatform bool
 	expiresAt  *time.Time
 	lastUsedAt *time.Time
 
-	tenantID   *uuid.UUID // its own, or for a key of the platform the one that was asked for
-	tenantName *string
-	onboarded  bool
+	tenantID    *uuid.UUID // its own, or the one of the lookup for a key of the platform
+	tenantName  *string
+	isOnboarded bool
 }
 
-// Authenticate looks up who a key speaks for. tenantID is the tenant in the path of the
-// request, uuid.Nil where there is none. Requests that come at the same time share one
-// query, as they do for tokens, and use it again only for as long as it would find the
-// same: a key that ends is dead for the very next request. Keys that are unknown, have ended, or whose tenant is gone get the
-// same refusal.
+// Authenticate returns the caller of a request with a key. tenantID is the tenant in the path
+// of the request, uuid.Nil if there is none. A revoked key fails from the next request on. Keys
+// that are unknown, have expired, or whose tenant is deleted get the same error.
 func (s *Service) Authenticate(ctx context.Context, secret string, tenantID uuid.UUID) (*authz.Caller, error) {
 	if !wellFormed(secret) {
 		return nil, errUnauthenticated
 	}
-	k, known, err := s.known.Get(ctx, asked{hash(secret), tenantID})
+	k, found, err := s.keys.Get(ctx, lookup{hash(secret), tenantID})
 	if err != nil {
 		return nil, err
 	}
 	now := s.deps.Clock.Now()
-	if !known || k.expiresAt != nil && !k.expiresAt.After(now) {
+	if !found || k.expiresAt != nil && !k.expiresAt.After(now) {
 		return nil, errUnauthenticated
 	}
 	s.uses.Add(k.id, k.lastUsedAt, now)
 	caller := &authz.Caller{
-		Name: k.name, Key: &authz.Key{ID: k.id, Scopes: strings.Split(k.scopes, ","), Platform: k.platform},
+		Name: k.name, Key: &authz.Key{ID: k.id, Scopes: strings.Split(k.scopes, ","), Platform: k.isPlatform},
 	}
 	if k.tenantID != nil {
-		caller.Tenant = &authz.Membership{TenantID: *k.tenantID, TenantName: *k.tenantName, OnboardingComplete: k.onboarded}
+		caller.Tenant = &authz.Membership{TenantID: *k.tenantID, TenantName: *k.tenantName, OnboardingComplete: k.isOnboarded}
 	}
 	return caller, nil
 }
 
-// Run stores when keys were used until ctx ends.
+// Run stores when keys were last used, until ctx ends.
 func (s *Service) Run(ctx context.Context) error { return s.uses.Run(ctx) }

@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/gather"
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/uses"
@@ -39,7 +39,6 @@ type Audit interface {
 // Deps is what the service needs.
 type Deps struct {
 	DB      *sqldb.DB
-	Line    *gather.Line // of look-ups of callers; nil is one of their own
 	Clock   clock.Clock
 	Tenants Tenants     // nil where there are only the platform's keys, as on the command line
 	Audit   Audit       // nil records nothing
@@ -51,21 +50,16 @@ type Deps struct {
 type Service struct {
 	deps  Deps
 	store store
-	known *gather.Kept[asked, found]
+	keys  *querycache.Cache[lookup, foundKey]
 	uses  *uses.Recorder
 }
 
 // NewService returns the service.
 func NewService(d Deps) *Service {
-	if d.Line == nil {
-		d.Line = gather.NewLine(d.DB)
-	}
 	s := &Service{deps: d, store: store{d.DB}}
 	s.uses = uses.New(s.store.markUsed, d.Log)
-	s.known = gather.Keep(gather.KeptConfig[asked, found]{
-		DB: d.DB, Find: s.store.find, Line: d.Line, Bytes: 4 << 20,
-		Size: func(key asked, k found) int { return 320 + len(key.hash) + len(k.name) + len(k.scopes) },
-		Rows: func(key asked, _ found) []sqldb.Key { return []sqldb.Key{{Table: "api_keys", Value: key.hash}} },
+	s.keys = querycache.New(querycache.Config[lookup, foundKey]{
+		DB: d.DB, Tables: keyTables(), Load: s.store.keysByHash,
 	})
 	return s
 }

@@ -94,35 +94,37 @@ func (s store) markUsed(ctx context.Context, id uuid.UUID, at time.Time) error {
 	return sqldb.Wrap(s.q(ctx).MarkKeyUsed(ctx, apikeysql.MarkKeyUsedParams{ID: id, LastUsedAt: &at}), "mark API key as used")
 }
 
-// find finds the keys that are not revoked, each with the tenant that it speaks for. A
-// key whose tenant is gone is not found.
-func (s store) find(all []asked) ([]sqldb.Query, func(context.Context) (map[asked]found, error)) {
-	known := make(map[asked]found, len(all))
-	rows := make([]any, 0, 2*len(all))
-	for _, one := range all {
-		rows = append(rows, one.hash, one.tenant)
+// keyTables are the tables that keysByHash reads.
+func keyTables() []string { return []string{"api_keys", "tenants"} }
+
+// keysByHash returns the unrevoked keys, each with the tenant that it acts for. Keys of deleted
+// tenants are left out.
+func (s store) keysByHash(ctx context.Context, lookups []lookup) (map[lookup]foundKey, error) {
+	known := make(map[lookup]foundKey, len(lookups))
+	rows := make([]any, 0, 2*len(lookups))
+	for _, l := range lookups {
+		rows = append(rows, l.secretHash, l.tenantID)
 	}
-	presented, args := sqldb.Values(s.db, 1, rows, "text", "uuid")
-	query := sqldb.Query{
+	values, args := sqldb.Values(s.db, 1, rows, "text", "uuid")
+	return known, s.db.Each(ctx, sqldb.Query{
 		Doing: "look up API keys",
 		Text: `SELECT
-    asked.column1, asked.column2, k.id, k.name, k.scopes, k.tenant_id IS NULL, k.expires_at, k.last_used_at,
+    v.column1, v.column2, k.id, k.name, k.scopes, k.tenant_id IS NULL, k.expires_at, k.last_used_at,
     tn.id, tn.name, tn.onboarding_completed_at IS NOT NULL
-FROM (` + presented + `) AS asked
-JOIN api_keys k ON k.secret_hash = asked.column1
-LEFT JOIN tenants tn ON tn.id = COALESCE(k.tenant_id, asked.column2) AND tn.deleted_at IS NULL
+FROM (` + values + `) AS v
+JOIN api_keys k ON k.secret_hash = v.column1
+LEFT JOIN tenants tn ON tn.id = COALESCE(k.tenant_id, v.column2) AND tn.deleted_at IS NULL
 WHERE k.revoked_at IS NULL AND (k.tenant_id IS NULL OR tn.id IS NOT NULL)`,
 		Args: args,
 		Row: func(scan func(...any) error) error {
-			var one asked
-			var k found
+			var l lookup
+			var k foundKey
 			err := scan(
-				&one.hash, &one.tenant, &k.id, &k.name, &k.scopes, &k.platform, &k.expiresAt, &k.lastUsedAt,
-				&k.tenantID, &k.tenantName, &k.onboarded,
+				&l.secretHash, &l.tenantID, &k.id, &k.name, &k.scopes, &k.isPlatform, &k.expiresAt, &k.lastUsedAt,
+				&k.tenantID, &k.tenantName, &k.isOnboarded,
 			)
-			known[one] = k
+			known[l] = k
 			return err
 		},
-	}
-	return []sqldb.Query{query}, func(context.Context) (map[asked]found, error) { return known, nil }
+	})
 }

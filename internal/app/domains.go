@@ -92,7 +92,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 	events := webhook.NewOutbox(p.db, p.clock)
 	d.audit = audit.New(audit.Deps{DB: p.db, Clock: p.clock})
 	d.tenants = tenant.NewService(tenant.Deps{
-		DB: p.db, Line: p.line, Clock: p.clock, Subscriptions: link, Overviews: link, Billing: link, Team: link, Audit: d.audit, Events: events,
+		DB: p.db, Clock: p.clock, Subscriptions: link, Overviews: link, Billing: link, Team: link, Audit: d.audit, Events: events,
 		People: link, Leftovers: link, Keep: p.settings.Retention.OrDefault().Tenants,
 	})
 	events.Languages = d.tenants
@@ -100,7 +100,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 		DB: p.db, Clock: p.clock, Machine: clock.System(), Tenants: d.tenants, Letters: p.letters, Audit: d.audit, Log: p.log,
 		Reachable: out.reachable, Observe: p.metrics.WebhookAttempt,
 	}, events)
-	d.apiKeys = apikey.NewService(apikey.Deps{DB: p.db, Line: p.line, Clock: p.clock, Tenants: d.tenants, Audit: d.audit, Events: events, Log: p.log})
+	d.apiKeys = apikey.NewService(apikey.Deps{DB: p.db, Clock: p.clock, Tenants: d.tenants, Audit: d.audit, Events: events, Log: p.log})
 	if err := d.addAccounts(p, out, link); err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 	passwords := account.NewPasswords(cmp.Or(p.settings.HashCost, account.DefaultHashCost()))
 	d.accounts = account.NewService(account.Deps{
-		DB: p.db, Line: p.line, Clock: p.clock, Passwords: passwords, Tenants: d.tenants,
+		DB: p.db, Clock: p.clock, Passwords: passwords, Tenants: d.tenants,
 		Jobs: p.jobs, Notices: p.letters, Lifetimes: cmp.Or(p.settings.Lifetimes, account.DefaultLifetimes()),
 		Impersonations: link, Log: p.log, WrongPasswords: p.settings.RateLimits[limit.LoginAccount],
 		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
@@ -179,7 +179,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 		FrontendURL: p.frontend.URL, BillingPage: p.frontend.Of(frontend.Billing),
 	})
 	d.entitlements = entitlement.NewService(entitlement.Deps{
-		DB: p.db, Line: p.line, Catalog: d.catalog, Tenants: d.tenants, Team: link, Consumption: link,
+		DB: p.db, Catalog: d.catalog, Tenants: d.tenants, Team: link, Consumption: link,
 		Prices: d.priceLinks,
 	})
 	d.subscriptions = subscription.NewService(subscription.Deps{
@@ -203,7 +203,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 // what deletes old events.
 func (d *domains) addUsage(p *platform, events hook.Outbox) {
 	d.usage = usage.NewService(usage.Deps{
-		DB: p.db, Line: p.line, Clock: p.clock, Plans: terms.Allowances{Entitlements: d.entitlements}, Log: p.log,
+		DB: p.db, Clock: p.clock, Plans: terms.Allowances{Entitlements: d.entitlements}, Log: p.log,
 		Jobs: p.jobs, Billing: billing.NewQueue(p.db), Events: events, Observe: p.metrics.Usage,
 		Alerts: alerts.Alerts{
 			Tenants: d.tenants, Letters: p.letters, Pushes: d.pushes, Messages: p.messages, BillingPage: p.frontend.Of(frontend.Billing),

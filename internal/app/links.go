@@ -11,7 +11,6 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/impersonation"
-	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
@@ -58,12 +57,13 @@ func (l *links) SeatsChanged(ctx context.Context, tenantID uuid.UUID) error {
 	return l.operations.SeatsChanged(ctx, tenantID)
 }
 
-func (l *links) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
-	return l.entitlements.HasActive(ctx, tenantID)
+// ActiveAmong implements tenant.Subscriptions.
+func (l *links) ActiveAmong(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error) {
+	return l.entitlements.ActiveAmong(ctx, tenantIDs)
 }
 
-func (l *links) ActiveAmong(tenants string, args []any, found map[uuid.UUID]bool) sqldb.Query {
-	return l.entitlements.ActiveAmong(tenants, args, found)
+func (l *links) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
+	return l.entitlements.HasActive(ctx, tenantID)
 }
 
 func (l *links) AnyTo(ctx context.Context, plans []uuid.UUID) (bool, error) {

@@ -10,7 +10,6 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog/currency"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/frontend"
-	"github.com/tenantry/tenantry/internal/gather"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/limit"
@@ -30,7 +29,6 @@ type platform struct {
 	settings settings.Settings
 	log      *slog.Logger
 	db       *sqldb.DB
-	line     *gather.Line // what look-ups of all domains share; nil on SQLite
 	clock    clock.Clock
 	jobs     *jobs.Queue
 	metrics  *metrics.Metrics
@@ -52,7 +50,7 @@ type platform struct {
 
 func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logger) (*platform, error) {
 	p := &platform{
-		settings: s, log: log, db: db, line: gather.SharedLine(db), clock: out.clock,
+		settings: s, log: log, db: db, clock: out.clock,
 		metrics:   metrics.New(clock.System()),
 		calls:     stats.NewCalls(clock.System()),
 		unlogged:  out.unlogged,

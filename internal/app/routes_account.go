@@ -28,7 +28,7 @@ func (svc *service) accountRoutes(accounts *account.HTTP) []rest.Route {
 		route(post, "/api/v1/auth/logout", rest.User, "", "default", "Log out and revoke all refresh tokens", rest.Handle(accounts.Logout)),
 		route(post, "/api/v1/auth/forgot-password", rest.Public, "", "password", "Send a password reset link", rest.Handle(accounts.ForgotPassword)),
 		route(post, "/api/v1/auth/reset-password", rest.Public, "", "password", "Set a new password by the token of a mail", rest.Handle(accounts.ResetPassword)),
-		route(get, "/api/v1/auth/me", rest.User, "", "default", "Show the caller's profile", rest.Handle(accounts.Me, rest.AheadOfCaller(svc.accounts.AheadOfMemberships))),
+		route(get, "/api/v1/auth/me", rest.User, "", "default", "Show the caller's profile", rest.Handle(accounts.Me)),
 		route(get, "/api/v1/auth/oauth/providers", rest.Public, "", "default", "List the configured identity providers", rest.Handle(oauth.Providers)),
 		route(get, "/api/v1/auth/oauth/{provider}/redirect", rest.Public, "", "oauth", "Start a login at an identity provider", rest.Handle(oauth.Redirect, redirected)),
 		route(get, "/api/v1/auth/oauth/{provider}/callback", rest.Public, "", "oauth", "Handle the return from an identity provider", rest.Handle(oauth.Callback, redirected)),

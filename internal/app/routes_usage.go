@@ -26,8 +26,8 @@ func (svc *service) usageRoutes() []rest.Route {
 	return []rest.Route{
 		forKeys(authz.UsageWrite, route(post, of+"/usage", rest.Tenant, "", "usage", "Record usage", rest.Handle(ofTenants.Record, created))),
 		forKeys(authz.UsageWrite, route(post, of+"/usage/batch", rest.Tenant, "", "usage", "Record several usage events", rest.Handle(ofTenants.Batch))),
-		forKeys(authz.UsageRead, route(get, of+"/usage", rest.Tenant, "", "default", "Summarize the usage of the current period", rest.Handle(ofTenants.Summary, rest.Ahead(svc.usage.AheadOfSummary)))),
-		forKeys(authz.UsageRead, route(get, of+"/usage/quotas", rest.Tenant, "", "default", "Show usage against quotas", rest.Handle(ofTenants.Quotas, rest.Ahead(svc.usage.AheadOfSummary)))),
+		forKeys(authz.UsageRead, route(get, of+"/usage", rest.Tenant, "", "default", "Summarize the usage of the current period", rest.Handle(ofTenants.Summary))),
+		forKeys(authz.UsageRead, route(get, of+"/usage/quotas", rest.Tenant, "", "default", "Show usage against quotas", rest.Handle(ofTenants.Quotas))),
 		forKeys(authz.UsageRead, route(get, of+"/usage/cost-estimate", rest.Tenant, "", "default", "Estimate what the usage of the current billing period costs", rest.Handle(costs.CostEstimate))),
 		forKeys(authz.UsageRead, route(get, of+"/usage/series", rest.Tenant, "", "default", "Show a meter over time", rest.Handle(past.Series))),
 		forKeys(authz.UsageRead, route(get, of+"/usage/export", rest.Tenant, "", "default", "Download the events of a meter", rest.File(past.Export, "text/csv", "application/x-ndjson"))),

@@ -19,32 +19,22 @@ const maxPrepared = 512
 
 // Open returns a pool on the database that dsn names in the words of SQLite's driver.
 // It does not connect yet.
-func Open(dsn string) (*sql.DB, error) { return OpenWatched(dsn, nil) }
+func Open(dsn string) (*sql.DB, error) { return OpenWith(dsn, nil) }
 
-// Watcher is told what a pool of a single connection does, by whoever uses that.
-type Watcher interface {
-	// Connected is called with each connection of SQLite's driver, before it is used.
-	Connected(conn driver.Conn) error
-	// Begins is called before a statement runs. plain is false for what may change the
-	// schema, or is several statements.
-	Begins(plain bool)
-	// Ended is called when a statement has ended, and when the rows of one are closed.
-	Ended(err error)
-}
-
-// OpenWatched is Open with a watcher; nil is nobody.
-func OpenWatched(dsn string, w Watcher) (*sql.DB, error) {
+// OpenWith is Open with a function that prepares each new connection of SQLite's driver, such
+// as by registering hooks; nil does nothing.
+func OpenWith(dsn string, connected func(driver.Conn) error) (*sql.DB, error) {
 	c, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, err
 	}
-	return sql.OpenDB(connector{c, w}), nil
+	return sql.OpenDB(connector{c, connected}), nil
 }
 
 // connector makes connections that keep their prepared statements.
 type connector struct {
 	driver.Connector
-	watcher Watcher
+	connected func(driver.Conn) error
 }
 
 // Connect opens a connection.
@@ -57,13 +47,12 @@ func (c connector) Connect(ctx context.Context) (driver.Conn, error) {
 	if !ok {
 		return nil, errors.Join(errors.New("prepared: the driver's connection lacks a method"), opened.Close())
 	}
-	watcher := c.watcher
-	if watcher == nil {
-		watcher = nobody{}
-	} else if err := watcher.Connected(opened); err != nil {
-		return nil, errors.Join(err, opened.Close())
+	if c.connected != nil {
+		if err := c.connected(opened); err != nil {
+			return nil, errors.Join(err, opened.Close())
+		}
 	}
-	return &conn{driverConn: whole, watcher: watcher, known: map[string]*statement{}}, nil
+	return &conn{driverConn: whole, known: map[string]*statement{}}, nil
 }
 
 // driverConn has the methods of the driver's connections that database/sql uses.
@@ -81,15 +70,8 @@ type driverConn interface {
 // conn is used by one goroutine at a time, as every driver.Conn is.
 type conn struct {
 	driverConn
-	watcher Watcher
-	known   map[string]*statement
+	known map[string]*statement
 }
-
-type nobody struct{}
-
-func (nobody) Connected(driver.Conn) error { return nil }
-func (nobody) Begins(bool)                 {}
-func (nobody) Ended(error)                 {}
 
 type statement struct {
 	driver.Stmt
@@ -101,7 +83,7 @@ type statement struct {
 
 // lasting matches texts that are worth keeping: single statements that do not change
 // the schema.
-var lasting = regexp.MustCompile(`(?i)^(\s|--[^\n]*\n)*(select|insert|update|delete|with|values|begin|commit|rollback|savepoint|release|pragma\s+wal_checkpoint)\b[^;]*$`)
+var lasting = regexp.MustCompile(`(?i)^(\s|--[^\n]*\n)*(select|insert|update|delete|with|values|begin|commit|rollback|savepoint|release|pragma\s+data_version|pragma\s+wal_checkpoint)\b[^;]*$`)
 
 // kept returns the kept statement of a text; nil when the text is not kept.
 func (c *conn) kept(ctx context.Context, text string) (*statement, error) {
@@ -147,13 +129,11 @@ func (c *conn) makeRoom() error {
 }
 
 // ExecContext runs a statement for its effect.
-func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (result driver.Result, err error) {
+func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	s, err := c.kept(ctx, text)
 	if err != nil {
 		return nil, err
 	}
-	c.watcher.Begins(s != nil || lasting.MatchString(text))
-	defer func() { c.watcher.Ended(err) }()
 	if s == nil {
 		return c.driverConn.ExecContext(ctx, text, args)
 	}
@@ -166,21 +146,15 @@ func (c *conn) QueryContext(ctx context.Context, text string, args []driver.Name
 	if err != nil {
 		return nil, err
 	}
-	c.watcher.Begins(s != nil || lasting.MatchString(text))
-	var read driver.Rows
 	if s == nil {
-		read, err = c.driverConn.QueryContext(ctx, text, args)
-	} else {
-		read, err = s.query.QueryContext(ctx, args)
+		return c.driverConn.QueryContext(ctx, text, args)
 	}
+	read, err := s.query.QueryContext(ctx, args)
 	if err != nil {
-		c.watcher.Ended(err)
 		return nil, err
 	}
-	if s != nil {
-		s.busy = true
-	}
-	return &rows{Rows: read, of: s, watcher: c.watcher}, nil
+	s.busy = true
+	return &rows{Rows: read, of: s}, nil
 }
 
 // PrepareContext prepares a statement that runs like any other text.
@@ -209,28 +183,6 @@ func (p preparedText) QueryContext(ctx context.Context, args []driver.NamedValue
 	return p.conn.QueryContext(ctx, p.text, args)
 }
 
-// BeginTx begins a transaction.
-func (c *conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx, error) {
-	tx, err := c.driverConn.BeginTx(ctx, options)
-	if err != nil {
-		return nil, err
-	}
-	return watchedTx{Tx: tx, watcher: c.watcher}, nil
-}
-
-// watchedTx tells of its end.
-type watchedTx struct {
-	driver.Tx
-	watcher Watcher
-}
-
-// Commit commits.
-func (t watchedTx) Commit() error {
-	err := t.Tx.Commit()
-	t.watcher.Ended(err)
-	return err
-}
-
 // Close closes the statements and the connection.
 func (c *conn) Close() error {
 	var errs []error
@@ -244,16 +196,11 @@ func (c *conn) Close() error {
 // rows give their statement back when they are closed.
 type rows struct {
 	driver.Rows
-	of      *statement // nil is one that is not kept
-	watcher Watcher
+	of *statement
 }
 
-// Close ends the reading, and with it a statement that changes something.
+// Close frees the statement for its next use.
 func (r *rows) Close() error {
-	if r.of != nil {
-		r.of.busy = false
-	}
-	err := r.Rows.Close()
-	r.watcher.Ended(err)
-	return err
+	r.of.busy = false
+	return r.Rows.Close()
 }

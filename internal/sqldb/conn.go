@@ -3,8 +3,6 @@ package sqldb
 import (
 	"context"
 	"database/sql"
-
-	"github.com/tenantry/tenantry/internal/sqldb/versions"
 )
 
 // DBTX is what generated queries run on: a transaction or a pool.
@@ -36,11 +34,6 @@ func (db *DB) conn(ctx context.Context) DBTX {
 	if t != nil {
 		c, _ = t.conn.(sqliteConn)
 	}
-	if n := db.notesOf(ctx); n != nil {
-		if c.notes = n.notes; n.of != t {
-			n.notes.Lose() // what a transaction sees may never be there for others
-		}
-	}
 	return c
 }
 
@@ -54,13 +47,6 @@ type sqliteConn struct {
 	groups      *grouped        // nil in a transaction
 	failed      func(err error) // is told of it where a statement of a transaction fails
 	noteFull    func(err error) // where groups is set
-	notes       *versions.Notes // of what is read; nil notes nothing
-}
-
-func (c sqliteConn) noteRead(ctx context.Context, text string) {
-	if c.notes != nil {
-		c.notes.Read(ctx, text)
-	}
 }
 
 // noteFailed has a transaction fail with its statement, as on PostgreSQL.
@@ -90,14 +76,13 @@ func (c sqliteConn) pick(query string) (DBTX, string) {
 func (c sqliteConn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
 	statement, args := c.rewriter.rewrite(query), bound(args)
 	text := statement.text
-	c.noteRead(ctx, text)
 	if c.groups == nil {
 		result, err := c.write.ExecContext(unwatched(ctx), statement.within, args...)
 		c.noteFailed(err)
 		return result, err
 	}
 	var result sql.Result
-	_, err := c.groups.run(ctx, func(conn *sql.Conn) (err error) {
+	err := c.groups.run(ctx, func(conn *sql.Conn) (err error) {
 		result, err = conn.ExecContext(unwatched(ctx), text, args...)
 		return err
 	})
@@ -109,16 +94,12 @@ func (c sqliteConn) ExecContext(ctx context.Context, query string, args ...any) 
 // a prepared statement are not cut to microseconds.
 func (c sqliteConn) PrepareContext(ctx context.Context, query string) (*sql.Stmt, error) {
 	on, text := c.pick(query)
-	if c.notes != nil {
-		c.notes.Lose() // it may run at any time
-	}
 	return on.PrepareContext(ctx, text)
 }
 
 // QueryContext runs on the pool that the text belongs to.
 func (c sqliteConn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	on, text := c.pick(query)
-	c.noteRead(ctx, text)
 	rows, err := on.QueryContext(unwatched(ctx), text, bound(args)...)
 	c.noteFailed(err)
 	return rows, err
@@ -127,7 +108,6 @@ func (c sqliteConn) QueryContext(ctx context.Context, query string, args ...any)
 // QueryRowContext runs on the pool that the text belongs to.
 func (c sqliteConn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	on, text := c.pick(query)
-	c.noteRead(ctx, text)
 	row := on.QueryRowContext(unwatched(ctx), text, bound(args)...)
 	c.noteFailed(row.Err())
 	return row

@@ -20,7 +20,6 @@ import (
 
 	"github.com/pressly/goose/v3"
 
-	"github.com/tenantry/tenantry/internal/sqldb/versions"
 	"github.com/tenantry/tenantry/internal/tracing"
 )
 
@@ -64,8 +63,8 @@ type DB struct {
 	path string
 	// groups runs SQLite's transactions; nil on PostgreSQL.
 	groups *grouped
-	// versions tells whether what was read from SQLite still holds; nil on PostgreSQL.
-	versions *versions.Versions
+	// changes counts commits per table of SQLite; nil on PostgreSQL.
+	changes  *changes
 	rewriter *rewriter
 	// full is set while SQLite's disk has no room (see Full).
 	full atomic.Bool
@@ -160,10 +159,6 @@ func (db *DB) Close() error {
 		db.unwatch()
 	}
 	var err error
-	if db.versions != nil {
-		err = db.versions.Unfollow()
-		defer db.versions.Close()
-	}
 	// The readers go first: SQLite folds its log into the file when the last
 	// connection closes, and only a writer can do that.
 	if db.read != nil && db.read != db.write {

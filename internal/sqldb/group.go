@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/sqldb/versions"
 )
 
 // maxGroup bounds how many transactions share a commit on SQLite, and with it how
@@ -28,7 +27,7 @@ const maxGroup = 32
 // coming who will end it: a caller who waits for the turn, or settle.
 type grouped struct {
 	pool    *sql.DB
-	writer  *versions.Writer
+	changes *changes
 	turn    chan struct{} // holds a token while somebody has the turn
 	waiting atomic.Int64  // callers who wait for it
 	open    *commonTx
@@ -44,29 +43,27 @@ type commonTx struct {
 	members uint64
 	ended   chan struct{} // closed at its end
 	err     error         // why it was not committed; set before ended is closed
-	left    uint64        // see versions.Writer.Left; set before ended is closed
 }
 
-func newGrouped(pool *sql.DB, writer *versions.Writer) *grouped {
-	return &grouped{pool: pool, writer: writer, turn: make(chan struct{}, 1), clock: clock.System()}
+func newGrouped(pool *sql.DB, changes *changes) *grouped {
+	return &grouped{pool: pool, changes: changes, turn: make(chan struct{}, 1), clock: clock.System()}
 }
 
 // run runs f as a part of the open transaction, or of a new one, and returns once
-// that has ended. f's error, or that of a context that ended, undoes f alone. left is the
-// number of the database as f has left it (see versions.Notes.Committed).
-func (g *grouped) run(ctx context.Context, f func(conn *sql.Conn) error) (left uint64, err error) {
+// that has ended. f's error, or that of a context that ended, undoes f alone.
+func (g *grouped) run(ctx context.Context, f func(conn *sql.Conn) error) error {
 	if err := g.await(ctx); err != nil {
-		return 0, err
+		return err
 	}
-	tx, member, err := g.member(ctx, f)
+	tx, err := g.member(ctx, f)
 	if tx == nil {
-		return 0, err
+		return err
 	}
-	<-tx.ended // soon, whatever becomes of ctx: only then it is known how it ended
+	<-tx.ended // Soon, even if ctx has ended: only then the outcome is known.
 	if tx.err != nil && err == nil {
 		err = tx.err
 	}
-	return tx.left + member, err
+	return err
 }
 
 // await returns with the turn, or once ctx has ended. Who gets it at once measures nothing.
@@ -95,17 +92,15 @@ func (g *grouped) await(ctx context.Context) error {
 
 // member runs f with the turn and gives it back. A nil commonTx is one that could
 // not begin.
-func (g *grouped) member(ctx context.Context, f func(conn *sql.Conn) error) (tx *commonTx, number uint64, err error) {
+func (g *grouped) member(ctx context.Context, f func(conn *sql.Conn) error) (tx *commonTx, err error) {
 	defer func() { <-g.turn }()
 	if g.open == nil {
 		if err := g.begin(ctx); err != nil {
-			return nil, 0, err
+			return nil, err
 		}
 	}
 	tx = g.open
 	tx.members++
-	number = tx.members
-	g.writer.Enter(number)
 	finished := false
 	defer func() {
 		if !finished { // f panics: what it did is undone like that of one that fails
@@ -114,14 +109,14 @@ func (g *grouped) member(ctx context.Context, f func(conn *sql.Conn) error) (tx 
 	}()
 	if err := tx.enter(); err != nil {
 		finished = true
-		return tx, number, g.end(tx, err)
+		return tx, g.end(tx, err)
 	}
 	err = f(tx.conn)
 	if err == nil && ctx.Err() != nil {
 		err = fmt.Errorf("sqldb: commit: %w", ctx.Err())
 	}
 	finished = true
-	return tx, number, g.leave(tx, err)
+	return tx, g.leave(tx, err)
 }
 
 // begin opens a transaction. The context of the caller who happens to be the
@@ -134,6 +129,7 @@ func (g *grouped) begin(ctx context.Context) error {
 	if _, err := conn.ExecContext(context.Background(), "BEGIN IMMEDIATE"); err != nil {
 		return fmt.Errorf("sqldb: begin: %w", errors.Join(err, conn.Close()))
 	}
+	g.readDataVersion(conn)
 	g.open = &commonTx{conn: conn, ended: make(chan struct{})}
 	return nil
 }
@@ -181,7 +177,8 @@ func (g *grouped) end(tx *commonTx, failed error) error {
 	if failed != nil {
 		_ = tx.exec("ROLLBACK") // fails where SQLite has done it already
 	}
-	g.open, tx.left = nil, g.writer.Left()
+	g.open = nil
+	g.changes.end()
 	_ = tx.conn.Close() // gives it back to the pool
 	tx.err = failed
 	close(tx.ended)

@@ -68,10 +68,10 @@ var (
 	placeholder = regexp.MustCompile(`\$\d+`)
 	// A number of rows that a statement is given. SQLite looks at it to plan, and where it comes after the
 	// 31st parameter, it plans anew at each run. A number with a sign is not looked at.
-	limit     = regexp.MustCompile(`(?i)(\bLIMIT\s+)(\$\d)`)
-	insert    = regexp.MustCompile(`(?i)^((?:\s|--[^\n]*\n)*INSERT)(\s+INTO\b)`)
-	firstWord = regexp.MustCompile(`(?i)^[\s(]*(select|values|with)\b`)
-	changes   = regexp.MustCompile(`(?i)\b(insert|update|delete|replace)\b`)
+	limit      = regexp.MustCompile(`(?i)(\bLIMIT\s+)(\$\d)`)
+	insert     = regexp.MustCompile(`(?i)^((?:\s|--[^\n]*\n)*INSERT)(\s+INTO\b)`)
+	firstWord  = regexp.MustCompile(`(?i)^[\s(]*(select|values|with)\b`)
+	changeWord = regexp.MustCompile(`(?i)\b(insert|update|delete|replace)\b`)
 )
 
 // toSQLite removes casts and row locks from the code of query, gives limits a sign and
@@ -99,7 +99,7 @@ func toSQLite(query string) statement {
 	if reads && strings.EqualFold(first[1], "with") {
 		// A common table expression may come before any statement. A column with one
 		// of these names sends a query to the writer, which is slower but correct.
-		reads = !changes.MatchString(code.String())
+		reads = !changeWord.MatchString(code.String())
 	}
 	return statement{text: text.String(), within: insert.ReplaceAllString(text.String(), "$1 OR FAIL$2"), reads: reads}
 }

@@ -3,6 +3,7 @@ package sqldb
 import (
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"net/url"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/tenantry/tenantry/internal/dbfile"
 	"github.com/tenantry/tenantry/internal/prepared"
-	"github.com/tenantry/tenantry/internal/sqldb/versions"
 )
 
 // sqliteParams are the settings of every SQLite connection. With _txlock=immediate a
@@ -40,11 +40,11 @@ func (db *DB) openSQLite(ctx context.Context, rawURL, table string) error {
 		return err
 	}
 	db.dialect, db.path = SQLite, path
-	versions, writer := versions.New()
-	if db.write, err = sqlitePool(path, sqliteParams, 1, writer); err != nil {
+	db.changes = newChanges()
+	if db.write, err = sqlitePool(path, sqliteParams, 1, db.changes.connected); err != nil {
 		return err
 	}
-	db.versions, db.groups = versions, newGrouped(db.write, writer)
+	db.groups = newGrouped(db.write, db.changes)
 	// The first connection turns the file into WAL mode, before a reader that
 	// may not write needs it to be so.
 	if err = db.write.PingContext(ctx); err == nil {
@@ -52,9 +52,6 @@ func (db *DB) openSQLite(ctx context.Context, rawURL, table string) error {
 	}
 	if err != nil {
 		return errors.Join(err, db.write.Close())
-	}
-	if err := db.versions.Open(ctx, path, sqliteDSN(path, sqliteReads)); err != nil {
-		db.log.DebugContext(ctx, "what was read from the database is not kept", "error", err)
 	}
 	return nil
 }
@@ -78,8 +75,8 @@ func sqliteDSN(path, params string) string {
 	return dsn.String()
 }
 
-func sqlitePool(path, params string, size int, watcher prepared.Watcher) (*sql.DB, error) {
-	pool, err := prepared.OpenWatched(sqliteDSN(path, params), watcher)
+func sqlitePool(path, params string, size int, connected func(driver.Conn) error) (*sql.DB, error) {
+	pool, err := prepared.OpenWith(sqliteDSN(path, params), connected)
 	if err != nil {
 		return nil, err
 	}
@@ -89,10 +86,10 @@ func sqlitePool(path, params string, size int, watcher prepared.Watcher) (*sql.D
 	return pool, nil
 }
 
-// bound returns args as SQLite stores them. It cuts times to microseconds, the precision of
-// PostgreSQL, so that both databases return the same. Times, UUIDs and JSON become the texts that
-// the driver and database/sql would make, in a third of the time: the rows of one statement often
-// repeat a time. bound does not change args itself.
+// bound returns args as SQLite keeps them: every time cut to microseconds, as PostgreSQL
+// stores it, so that both databases give back the same, and every ID as its bytes. Times, UUIDs
+// and JSON become the texts that the driver and database/sql would make of them, in a third of the
+// time: statements of many rows have the same times again and again. args itself is not changed.
 func bound(args []any) []any {
 	var times timeTexts
 	changed := make([]any, len(args))

@@ -10,8 +10,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
-
-	"github.com/tenantry/tenantry/internal/sqldb/versions"
 )
 
 // A transaction that PostgreSQL gave up for another's sake is tried again, this
@@ -30,7 +28,6 @@ type transaction struct {
 
 	mu     sync.Mutex
 	after  []func()
-	notes  []*versions.Notes // of what it reads
 	failed error
 }
 
@@ -109,16 +106,10 @@ func (db *DB) runTx(ctx context.Context, f func(ctx context.Context) error) erro
 	if db.dialect == Postgres {
 		err = db.runPostgres(ctx, run)
 	} else {
-		var left uint64
-		left, err = db.groups.run(ctx, func(conn *sql.Conn) error {
+		err = db.groups.run(ctx, func(conn *sql.Conn) error {
 			return run(sqliteConn{rewriter: db.rewriter, write: conn, read: conn, failed: t.fail})
 		})
 		db.noteFull(err)
-		if err == nil {
-			for _, n := range t.notes {
-				n.Committed(left)
-			}
-		}
 	}
 	if err != nil {
 		return err

@@ -233,7 +233,7 @@ func (s *Service) CloseOwn(ctx context.Context, userID int64) (id uuid.UUID, own
 	if err := s.LockOf(ctx, userID); err != nil {
 		return uuid.Nil, false, err
 	}
-	places, err := s.store.membershipsOf(ctx, userID) // again, under the lock
+	places, err := s.store.membershipsOfUser(ctx, userID) // again, under the lock
 	if err != nil || len(places) == 0 {
 		return uuid.Nil, false, err
 	}

@@ -11,7 +11,7 @@ import (
 
 // LockOf locks the tenant that a user is in, if any, until the transaction of ctx ends.
 func (s *Service) LockOf(ctx context.Context, userID int64) error {
-	places, err := s.store.membershipsOf(ctx, userID)
+	places, err := s.store.membershipsOfUser(ctx, userID)
 	if err != nil || len(places) == 0 {
 		return err
 	}
@@ -24,7 +24,7 @@ func (s *Service) LockOf(ctx context.Context, userID int64) error {
 // something stays the user's: whoever paid for it did not squat on the name. A free
 // subscription proves nothing (rules: account#unproved-emails).
 func (s *Service) Forsake(ctx context.Context, userID int64) error {
-	places, err := s.store.membershipsOf(ctx, userID)
+	places, err := s.store.membershipsOfUser(ctx, userID)
 	if err != nil || len(places) == 0 {
 		return err
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/gather"
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -19,9 +19,8 @@ type Subscriptions interface {
 	// HasActive reports whether a tenant has a subscription that grants the
 	// features of its plan.
 	HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error)
-	// ActiveAmong returns the query that finds which of the tenants that another query
-	// selects have one.
-	ActiveAmong(tenants string, args []any, found map[uuid.UUID]bool) sqldb.Query
+	// ActiveAmong returns the tenants, out of those given, that have one.
+	ActiveAmong(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error)
 }
 
 // Overviews is what the administration needs from the subscription domain.
@@ -58,7 +57,6 @@ type Team interface {
 // Deps is what the service needs.
 type Deps struct {
 	DB            *sqldb.DB
-	Line          *gather.Line // what look-ups of memberships share; nil looks up each by itself
 	Clock         clock.Clock
 	Subscriptions Subscriptions
 	Overviews     Overviews   // nil knows of no subscription
@@ -74,17 +72,17 @@ type Deps struct {
 
 // Service has the tenants and their billing details.
 type Service struct {
-	deps   Deps
-	store  store
-	places *gather.Kept[int64, []account.Membership] // by user
-	// ofTokens has the places of the users of tokens, by the token's hash; nil without a line.
-	ofTokens *gather.Kept[string, map[int64][]account.Membership]
+	deps        Deps
+	store       store
+	memberships *querycache.Cache[int64, []account.Membership] // by user
 }
 
 // NewService returns the service.
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
-	s.keepPlaces()
+	s.memberships = querycache.New(querycache.Config[int64, []account.Membership]{
+		DB: d.DB, Tables: membershipTables(), Load: s.loadMemberships,
+	})
 	return s
 }
 

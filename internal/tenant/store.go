@@ -146,22 +146,22 @@ type membership struct {
 	role   string
 }
 
-func (s store) membershipsOf(ctx context.Context, userID int64) ([]membership, error) {
-	found := map[int64][]membership{}
-	err := s.db.Each(ctx, membershipsQuery(`= $1::bigint`, []any{userID}, found))
+func (s store) membershipsOfUser(ctx context.Context, userID int64) ([]membership, error) {
+	found, err := s.membershipsOf(ctx, []int64{userID})
 	return found[userID], err
 }
 
-// membershipsQuery reads the memberships of users, which are a condition for their ids, into
-// found.
-func membershipsQuery(users string, args []any, found map[int64][]membership) sqldb.Query {
-	return sqldb.Query{
+// membershipsOf returns the memberships of users, in the order in which they joined.
+func (s store) membershipsOf(ctx context.Context, userIDs []int64) (map[int64][]membership, error) {
+	found := make(map[int64][]membership, len(userIDs))
+	among, args := sqldb.Among(s.db, 1, "bigint", userIDs)
+	return found, s.db.Each(ctx, sqldb.Query{
 		Doing: "list memberships of users",
 		Text: `SELECT m.user_id, t.id, t.name, t.slug, t.legal_name, t.address, t.city, t.postal_code, t.country, t.onboarding_completed_at, r.name
 FROM memberships m
 JOIN tenants t ON t.id = m.tenant_id
 JOIN roles r ON r.id = m.role_id
-WHERE m.user_id ` + users + `
+WHERE m.user_id ` + among + `
 ORDER BY m.joined_at`,
 		Args: args,
 		Row: func(scan func(...any) error) error {
@@ -172,5 +172,5 @@ ORDER BY m.joined_at`,
 			found[id] = append(found[id], m)
 			return err
 		},
-	}
+	})
 }

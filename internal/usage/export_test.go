@@ -47,12 +47,9 @@ func (s *Service) Counters(ctx context.Context, k StreamKey, p Period) ([]*Count
 	return counters[k], err
 }
 
+// Summarize reads the summaries of tenants together.
 func (s *Service) Summarize(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Summary, error) {
-	queries, read := s.summarize(tenantIDs)
-	if err := s.store.db.Each(ctx, queries...); err != nil {
-		return nil, err
-	}
-	all, err := read(ctx)
+	all, err := s.loadSummaries(ctx, tenantIDs)
 	summaries := make(map[uuid.UUID]Summary, len(all))
 	for id, one := range all {
 		summaries[id] = one.Summary
@@ -71,3 +68,6 @@ func Tally(errs ...error) (counts [4]int) {
 	})(verdicts)
 	return counts
 }
+
+// SummaryTables are the tables that summaries depend on.
+func (s *Service) SummaryTables() []string { return s.summaryTables() }

@@ -62,17 +62,3 @@ func HoursOf(events []Happened) []Hour {
 	}
 	return hours
 }
-
-// late returns the stored entries that belong to hours which are summed already.
-func (s *stream) late(stored map[uuid.UUID]bool) []Happened {
-	var late []Happened
-	if s.summedBefore == nil {
-		return nil
-	}
-	for _, e := range s.entries {
-		if e.verdict.err == nil && stored[e.id] && e.at.Before(*s.summedBefore) {
-			late = append(late, Happened{Stream: s.key, ID: e.id, Quantity: e.Quantity, At: e.at})
-		}
-	}
-	return late
-}

@@ -14,53 +14,50 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/window"
 )
 
-// ledger decides about submissions and stores those that it accepts.
+// ledger decides about submissions and stores the events that it accepts.
 type ledger struct {
 	store   store
 	plans   Plans
 	clock   clock.Clock
 	alarm   alarm
 	billing BillingQueue
-	guess   guess
-	memory  memory
 }
 
-// submission is one recording that a tenant submits. at is its recorded_at.
+// submission is one recording of a tenant.
 type submission struct {
 	Recording
 	tenantID uuid.UUID
-	at       time.Time
+	at       time.Time // the event's recorded_at
 }
 
-// verdict is what became of a submission: the event that was stored, or err.
+// verdict is the outcome of a submission: the stored event, or the reason for its rejection.
 type verdict struct {
 	event Event
 	err   error
 }
 
-// decide judges submissions of any tenants, in their order, and stores what it
-// accepts, all in one transaction; verdicts[i] belongs to submissions[i]. An error
-// means that nothing was stored.
+// decide judges submissions of any tenants in their order and stores the accepted events, all in
+// one transaction; verdicts[i] belongs to submissions[i]. An error means that nothing was stored.
 //
-// Streams are locked in one order everywhere, so that writers wait for each other
-// but never deadlock. While the locks are held nobody else stores an event of these
-// streams, so what is read under them stays true until the commit.
+// A stream is what one tenant records on one meter. Every transaction locks streams in the same
+// order, so writers wait for each other without deadlocks. While the locks are held no other
+// transaction stores an event of these streams, so everything that is read stays true until the
+// commit.
 func (l *ledger) decide(ctx context.Context, submissions []*submission) ([]verdict, error) {
 	var verdicts []verdict
 	err := l.store.db.Tx(ctx, func(ctx context.Context) error {
-		verdicts = make([]verdict, len(submissions)) // new each time: Tx may repeat
-		streams, recalled, err := l.open(ctx, submissions, verdicts)
+		verdicts = make([]verdict, len(submissions)) // Tx may run this function again.
+		streams, err := l.lock(ctx, submissions, verdicts)
 		if err != nil || len(streams) == 0 {
+			return err
+		}
+		if err := l.read(ctx, streams); err != nil {
 			return err
 		}
 		if err := l.judge(ctx, streams); err != nil {
 			return err
 		}
-		if err := l.write(ctx, streams); err != nil {
-			return err
-		}
-		recalled.keep(ctx, streams)
-		return nil
+		return l.write(ctx, streams)
 	})
 	if err != nil {
 		return nil, err
@@ -68,8 +65,35 @@ func (l *ledger) decide(ctx context.Context, submissions []*submission) ([]verdi
 	return verdicts, nil
 }
 
-// streamsOf groups the submissions by tenant and meter, in the order of locking, and
-// refuses those without an active meter.
+// lock groups the submissions into streams, with the meters and allowances that they are judged
+// by, and locks the streams in order. It rejects submissions without an active meter.
+func (l *ledger) lock(ctx context.Context, submissions []*submission, verdicts []verdict) ([]*stream, error) {
+	tenants, codes := map[uuid.UUID]bool{}, map[string]bool{}
+	for _, s := range submissions {
+		tenants[s.tenantID], codes[s.MeterCode] = true, true
+	}
+	meters := map[string]*meterRules{}
+	terms, readAllowances := l.plans.Allowances(slices.Collect(maps.Keys(tenants)))
+	queries := append(metersForRecording(slices.Sorted(maps.Keys(codes)), meters), terms...)
+	if err := l.store.db.Each(ctx, queries...); err != nil {
+		return nil, err
+	}
+	allowances, err := readAllowances(ctx)
+	if err != nil {
+		return nil, err
+	}
+	streams := streamsOf(submissions, verdicts, meters, allowances)
+	if len(streams) == 0 {
+		return nil, nil
+	}
+	states, err := l.store.lockStreams(ctx, keysOf(streams))
+	for _, s := range streams {
+		s.streamState = states[s.key]
+	}
+	return streams, err
+}
+
+// streamsOf returns the streams of the submissions in the order of locking.
 func streamsOf(submissions []*submission, verdicts []verdict, meters map[string]*meterRules, allowances map[uuid.UUID]Allowance) []*stream {
 	streams := map[StreamKey]*stream{}
 	for i, r := range submissions {
@@ -87,23 +111,40 @@ func streamsOf(submissions []*submission, verdicts []verdict, meters map[string]
 	return slices.SortedFunc(maps.Values(streams), func(a, b *stream) int { return a.key.Compare(b.key) })
 }
 
-// complete tells the streams what was read under their locks, and reads what is left.
-func (l *ledger) complete(ctx context.Context, streams []*stream, latest time.Time, states map[StreamKey]streamState, counters map[StreamKey][]*Counter) error {
-	for _, s := range streams {
-		s.streamState = states[s.key]
+func keysOf(streams []*stream) []StreamKey {
+	keys := make([]StreamKey, len(streams))
+	for i, s := range streams {
+		keys[i] = s.key
 	}
-	if err := l.markUsedKeys(ctx, streams); err != nil {
+	return keys
+}
+
+// read reads the counters that the entries may change, and the idempotency keys of deleted
+// events. A period without a counter is counted from the stored events.
+//
+// Invariant: the statements begin once the locks of the streams are held, so they see the last
+// commit on each stream.
+func (l *ledger) read(ctx context.Context, streams []*stream) error {
+	now := l.clock.Now()
+	counters, err := l.store.counters(ctx, keysOf(streams), timeOfCounters(streams, now))
+	if err != nil {
 		return err
 	}
-	now := l.clock.Now()
-	if now.After(latest) {
-		latest = now
+	var keys []events.Key
+	for _, s := range streams {
+		if s.pruned {
+			keys = append(keys, s.keys()...)
+		}
 	}
-	if err := l.addInterrupted(ctx, streams, counters, latest); err != nil {
+	deleted, err := l.store.events().KeysOfDeleted(ctx, keys)
+	if err != nil {
 		return err
 	}
 	for _, s := range streams {
 		s.counters = counters[s.key]
+		for _, e := range s.entries {
+			e.keyUsed = e.IdempotencyKey != nil && deleted[e.key(s.key)]
+		}
 		if err := s.complete(ctx, l.store, now); err != nil {
 			return err
 		}
@@ -111,49 +152,34 @@ func (l *ledger) complete(ctx context.Context, streams []*stream, latest time.Ti
 	return nil
 }
 
-// addInterrupted reads the counters of interrupted windows, and of what followed them
-// until a time, of the streams that have any.
-func (l *ledger) addInterrupted(ctx context.Context, streams []*stream, counters map[StreamKey][]*Counter, until time.Time) error {
-	var keys []StreamKey
-	since := until
-	for _, s := range streams {
-		b := s.allowance.Billing
-		if s.meter.Reset != Monthly || b == nil || len(b.Former) == 0 {
-			continue
+// timeOfCounters returns the time that the counters must cover: that of the entries, and for
+// streams with interrupted windows the time from the first such window until now.
+func timeOfCounters(streams []*stream, now time.Time) Period {
+	first := streams[0].entries[0].at
+	p := Period{Start: first, End: first}
+	include := func(at time.Time) {
+		if at.Before(p.Start) {
+			p.Start = at
 		}
-		keys = append(keys, s.key)
-		if begun := b.Former[0].Until.Add(-window.LongestMonth); begun.Before(since) {
-			since = begun
+		if at.After(p.End) {
+			p.End = at
 		}
-	}
-	return l.store.addCounters(ctx, keys, Period{Start: since, End: until}, counters)
-}
-
-// markUsedKeys marks the entries whose idempotency keys deleted events used. Insert finds the
-// keys of stored events.
-func (l *ledger) markUsedKeys(ctx context.Context, streams []*stream) error {
-	var keys []events.Key
-	for _, s := range streams {
-		if s.pruned {
-			keys = append(keys, s.keys()...)
-		}
-	}
-	used, err := l.store.events().KeysOfDeleted(ctx, keys)
-	if err != nil {
-		return err
 	}
 	for _, s := range streams {
 		for _, e := range s.entries {
-			e.keyUsed = e.IdempotencyKey != nil && used[e.key(s.key)]
+			include(e.at)
+		}
+		if b := s.allowance.Billing; s.meter.Reset == Monthly && b != nil && len(b.Former) > 0 {
+			include(b.Former[0].Until.Add(-window.LongestMonth))
+			include(now)
 		}
 	}
-	return nil
+	return p
 }
 
-// judge decides about the entries. A duplicate is answered as a duplicate even where
-// it would exceed the quota, so that a caller who repeats a stored event is always
-// told so. Where all entries would fit if they were all new, the insert finds the
-// duplicates; only where one would not fit, its stream's keys are looked up first.
+// judge decides about the entries. A duplicate is reported as a duplicate even if it would
+// exceed the quota, so that repeating a stored event always has the same outcome. If all entries
+// of a stream fit, the insert finds the duplicates; otherwise their keys are looked up first.
 func (l *ledger) judge(ctx context.Context, streams []*stream) error {
 	var tight []*stream
 	var keys []events.Key
@@ -174,8 +200,8 @@ func (l *ledger) judge(ctx context.Context, streams []*stream) error {
 	return nil
 }
 
-// write stores the accepted entries that are no duplicates, counts them, queues
-// what is to be billed, and raises the alerts that follow.
+// write stores the accepted entries that are not duplicates, updates the counters, queues the
+// figures to bill, and raises alerts.
 func (l *ledger) write(ctx context.Context, streams []*stream) error {
 	now := l.clock.Now()
 	var accepted []events.Event
@@ -190,47 +216,23 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 	if err != nil {
 		return err
 	}
-	var changed []changedCounter
-	var late []Happened
-	var alerts []Alert
-	var billed []Figure
+	var out outcome
 	for _, s := range streams {
-		for _, e := range s.entries {
-			switch {
-			case stored[e.id]:
-				before := find(s.counters, e.period).Value
-				s.count(e, s.counters)
-				if alert, due := s.alertAfter(e, now); due {
-					alerts = append(alerts, alert)
-				}
-				if f, needed := s.figure(e, before); s.billable && needed {
-					billed = append(billed, f)
-				}
-			case e.verdict.err == nil:
-				*e.verdict = verdict{err: ErrDuplicate}
-			}
-		}
-		late = append(late, s.late(stored)...)
-		for _, c := range s.counters {
-			if c.changed {
-				changed = append(changed, changedCounter{s.key, c})
-			}
-		}
+		s.settle(stored, now, &out)
 	}
-	// Nothing of this is read again: it may go with the commit.
-	later := sqldb.Later(ctx)
-	if err := l.store.putCounters(later, changed, now); err != nil {
+	later := sqldb.Later(ctx) // The results are not read again in this transaction.
+	if err := l.store.putCounters(later, out.changed, now); err != nil {
 		return err
 	}
-	if err := (Records{l.store}).AddHours(later, HoursOf(late)); err != nil {
+	if err := (Records{l.store}).AddHours(later, HoursOf(out.late)); err != nil {
 		return err
 	}
-	if len(billed) > 0 {
-		if err := l.billing.Add(later, billed, now); err != nil {
+	if len(out.billed) > 0 {
+		if err := l.billing.Add(later, out.billed, now); err != nil {
 			return err
 		}
 	}
-	if err := l.alarm.raise(ctx, alerts, now); err != nil {
+	if err := l.alarm.raise(ctx, out.alerts, now); err != nil {
 		return err
 	}
 	return l.countRefused(later, streams, now)

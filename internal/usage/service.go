@@ -11,8 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/gather"
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage/batching"
 )
@@ -20,7 +20,6 @@ import (
 // Deps is what the service works with.
 type Deps struct {
 	DB    *sqldb.DB
-	Line  *gather.Line // of look-ups of what meters show; nil is one of their own
 	Plans Plans
 	Clock clock.Clock
 	Log   *slog.Logger
@@ -38,13 +37,12 @@ type Deps struct {
 
 // Service has the use cases of usage. It is safe for concurrent use.
 type Service struct {
-	store  store
-	plans  Plans
-	clock  clock.Clock
-	alerts Notifier
-	writer *batching.Writer[*submission, verdict]
-	// summaries lets calls at the same time share queries; the key is the tenant.
-	summaries *gather.Kept[uuid.UUID, shown]
+	store     store
+	plans     Plans
+	clock     clock.Clock
+	alerts    Notifier
+	writer    *batching.Writer[*submission, verdict]
+	summaries *querycache.Cache[uuid.UUID, cachedSummary] // by tenant
 }
 
 // NewService makes a service and registers its jobs. Record and RecordBatch wait until
@@ -54,7 +52,6 @@ func NewService(d Deps) *Service {
 	l := &ledger{
 		store: s, plans: d.Plans, clock: d.Clock,
 		alarm: alarm{store: s, jobs: d.Jobs, known: &knownAlerts{}, events: d.Events}, billing: d.Billing,
-		memory: newMemory(d.DB),
 	}
 	batches := 1 // SQLite stores one at a time
 	if d.DB.Dialect() == sqldb.Postgres {
@@ -67,7 +64,10 @@ func NewService(d Deps) *Service {
 			Busy: ErrBusy, Log: d.Log, Calls: batching.MaxWaiting, Batches: batches,
 		}),
 	}
-	svc.keepSummaries(d.DB, d.Line)
+	svc.summaries = querycache.New(querycache.Config[uuid.UUID, cachedSummary]{
+		DB: d.DB, Tables: svc.summaryTables(), Load: svc.loadSummaries,
+		Valid: func(one cachedSummary) bool { return one.isCurrent(d.Clock.Now()) },
+	})
 	return svc
 }
 

@@ -12,17 +12,6 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
-// raiseAlert stores an alert and reports whether it did: not when one of its
-// threshold or a higher one was raised before for the same period. The stream must
-// be locked.
-func (s store) raiseAlert(ctx context.Context, a Alert, now time.Time) (bool, error) {
-	raised, err := s.q(ctx).RaiseAlert(ctx, usagesql.RaiseAlertParams{
-		ID: a.ID, TenantID: a.TenantID, MeterID: a.Meter.ID, PeriodStart: a.Period.Start, PeriodEnd: a.Period.End,
-		Threshold: int32(a.Threshold), Units: a.Current.Units, Millionths: a.Current.Millionths, Quota: a.Limit, CreatedAt: now,
-	})
-	return raised > 0, sqldb.Wrap(err, "raise alert")
-}
-
 // unsentAlert reads an alert and locks it, errAlertSent where it was sent already.
 func (s store) unsentAlert(ctx context.Context, id uuid.UUID) (Alert, error) {
 	tenantID, err := s.q(ctx).TenantOfAlert(ctx, id)

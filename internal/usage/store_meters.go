@@ -51,29 +51,6 @@ func (s store) meter(ctx context.Context, code string) (Meter, error) {
 	return MeterOf(row), sqldb.WrapAbsent(err, "read meter", errNoSuchMeter)
 }
 
-// meterRules is a meter with all that recording on it depends on.
-type meterRules struct {
-	Meter
-	billable bool // it has a price that is linked to one of the payment provider
-}
-
-// metersForRecording reads meters by their codes, which must be sorted, into found: those
-// that there are. Each query keeps a meter's rules, whether it is billable among them, as
-// they are until what was decided by them is stored. Only columns of the row itself are as
-// they are when the lock is granted.
-func metersForRecording(codes []string, found map[string]*meterRules) []sqldb.Query {
-	queries := make([]sqldb.Query, len(codes))
-	for i, code := range codes {
-		queries[i] = sqldb.Query{
-			Doing: "read meter for recording",
-			Text:  `SELECT ` + meterColumns + ` FROM meters WHERE code = $1::text AND deleted_at IS NULL FOR KEY SHARE`,
-			Args:  []any{code},
-			Row:   meterInto(func(m meterRules) { found[m.Code] = &m }),
-		}
-	}
-	return queries
-}
-
 // anyMeter finds a meter that events refer to, deleted or not, and keeps its rules
 // as they are until the transaction ends.
 func (s store) anyMeter(ctx context.Context, id uuid.UUID) (Meter, error) {

@@ -11,7 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/events"
 )
 
-// StreamKey names a stream: what one tenant records on one meter.
+// StreamKey identifies a stream: the events that one tenant records on one meter.
 type StreamKey = events.StreamKey
 
 // stream is the part of a batch that belongs to one tenant and meter.
@@ -22,25 +22,24 @@ type stream struct {
 	allowance Allowance
 	streamState
 	entries []*entry // in order of arrival
-	// counters are all that an event of the batch can change: those of the events'
-	// periods, and those of the periods of earlier subscriptions. The latter must
-	// stay true too, since a later change can make them visible again.
+	// counters are all counters that an event of the batch can change: of the events' periods,
+	// and of the periods of earlier subscriptions, which a later change can make visible again.
 	counters []*Counter
 }
 
-// entry is one submission of a batch until its verdict is found.
+// entry is one submission of a batch.
 type entry struct {
 	*submission
 	verdict *verdict
 	period  Period
 	id      uuid.UUID // of its event
-	keyUsed bool      // its idempotency key belongs to a deleted event
-	reach   *reach    // nil where its period alone counts
+	keyUsed bool      // a deleted event used its idempotency key
+	reach   *reach    // nil if only its period counts
 }
 
 func (e *entry) key(k StreamKey) events.Key { return events.Key{StreamKey: k, Key: *e.IdempotencyKey} }
 
-// keys are the idempotency keys of the entries.
+// keys returns the idempotency keys of the entries.
 func (s *stream) keys() []events.Key {
 	var keys []events.Key
 	for _, e := range s.entries {
@@ -51,8 +50,8 @@ func (s *stream) keys() []events.Key {
 	return keys
 }
 
-// complete counts the periods that have no counter yet from the stored events. It
-// must run before the entries are stored.
+// complete adds the missing counters of the entries' periods, counted from the stored events.
+// It must run before the entries are stored.
 func (s *stream) complete(ctx context.Context, db store, now time.Time) error {
 	for _, e := range s.entries {
 		e.period = PeriodOf(s.meter.Reset, s.allowance.Billing, e.at)
@@ -71,8 +70,8 @@ func (s *stream) complete(ctx context.Context, db store, now time.Time) error {
 	return nil
 }
 
-// need counts a period from the stored events if it has no counter; keep has that
-// stored even if nothing more is counted in it.
+// need adds the counter of a period if it is missing, counted from the stored events. If keep is
+// set, the counter is stored even if no entry changes it.
 func (s *stream) need(ctx context.Context, db store, p Period, keep bool) error {
 	if find(s.counters, p) != nil {
 		return nil
@@ -86,10 +85,9 @@ func (s *stream) need(ctx context.Context, db store, p Period, keep bool) error 
 	return nil
 }
 
-// judge gives a verdict to the entries that may not be stored and reports whether
-// all may. used has the idempotency keys that were used before, and judge adds those
-// of the entries to it; where used is nil every entry is judged as new. The counters
-// do not change yet.
+// judge rejects the entries that must not be stored and reports whether all are accepted. used
+// contains the idempotency keys used before, and judge adds the keys of the entries; if used is
+// nil, every entry counts as new. The counters do not change yet.
 func (s *stream) judge(used map[events.Key]bool) (allAccepted bool) {
 	counters := make([]*Counter, len(s.counters))
 	for i, c := range s.counters {
@@ -98,7 +96,7 @@ func (s *stream) judge(used map[events.Key]bool) (allAccepted bool) {
 	}
 	allAccepted = true
 	for _, e := range s.entries {
-		*e.verdict = verdict{err: s.refusal(e, counters, used)}
+		*e.verdict = verdict{err: s.rejection(e, counters, used)}
 		if e.verdict.err != nil {
 			allAccepted = false
 			continue
@@ -111,7 +109,8 @@ func (s *stream) judge(used map[events.Key]bool) (allAccepted bool) {
 	return allAccepted
 }
 
-func (s *stream) refusal(e *entry, counters []*Counter, used map[events.Key]bool) error {
+// rejection returns the reason why an entry must not be stored, or nil.
+func (s *stream) rejection(e *entry, counters []*Counter, used map[events.Key]bool) error {
 	if e.keyUsed || e.IdempotencyKey != nil && used[e.key(s.key)] {
 		return ErrDuplicate
 	}
@@ -124,7 +123,7 @@ func (s *stream) refusal(e *entry, counters []*Counter, used map[events.Key]bool
 	return err
 }
 
-// count counts an entry in every period that it is in.
+// count adds an entry to every counter whose period contains it.
 func (s *stream) count(e *entry, counters []*Counter) {
 	for _, c := range counters {
 		if c.Period.Contains(e.at) {
@@ -133,7 +132,7 @@ func (s *stream) count(e *entry, counters []*Counter) {
 	}
 }
 
-// accept gives an entry its event and returns the row to store.
+// accept sets the event of an entry and returns the row to store.
 func (s *stream) accept(e *entry, now time.Time) events.Event {
 	e.id = sqldb.NewID()
 	e.verdict.event = Event{ID: e.id, MeterCode: s.meter.Code, Quantity: e.Quantity, RecordedAt: e.at, Metadata: e.Metadata}
@@ -143,7 +142,44 @@ func (s *stream) accept(e *entry, now time.Time) events.Event {
 	}
 }
 
-// find returns the counter of a period, nil if there is none.
+// outcome is everything that follows from the stored events of a batch.
+type outcome struct {
+	changed []changedCounter
+	late    []Happened // in hours that are already summed
+	alerts  []Alert
+	billed  []Figure
+}
+
+// settle counts the stored entries, rejects the others as duplicates, and adds to out.
+func (s *stream) settle(stored map[uuid.UUID]bool, now time.Time, out *outcome) {
+	for _, e := range s.entries {
+		if e.verdict.err != nil {
+			continue
+		}
+		if !stored[e.id] {
+			*e.verdict = verdict{err: ErrDuplicate}
+			continue
+		}
+		before := find(s.counters, e.period).Value
+		s.count(e, s.counters)
+		if alert, due := s.alertAfter(e, now); due {
+			out.alerts = append(out.alerts, alert)
+		}
+		if f, needed := s.figure(e, before); s.billable && needed {
+			out.billed = append(out.billed, f)
+		}
+		if s.summedBefore != nil && e.at.Before(*s.summedBefore) {
+			out.late = append(out.late, Happened{Stream: s.key, ID: e.id, Quantity: e.Quantity, At: e.at})
+		}
+	}
+	for _, c := range s.counters {
+		if c.changed {
+			out.changed = append(out.changed, changedCounter{s.key, c})
+		}
+	}
+}
+
+// find returns the counter of a period, or nil.
 func find(counters []*Counter, p Period) *Counter {
 	i := slices.IndexFunc(counters, func(c *Counter) bool { return c.Period.Equal(p) })
 	if i < 0 {

@@ -1,7 +1,9 @@
 package usage_test
 
 import (
+	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -68,4 +70,37 @@ func TestSummariesOfManyTenants(t *testing.T) {
 		}
 		asking.Wait()
 	})
+}
+
+// Cached summaries must depend on every table that they are read from: with counters, and counted
+// from the events of periods without one.
+func TestSummaryTables(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t, sqldb.SQLite)
+	w := usagetest.New(t, db, "2026-11-21 12:00")
+	var applied []usage.Meter
+	for _, aggregation := range []usage.Aggregation{usage.Sum, usage.LastValue} {
+		for _, reset := range []usage.ResetInterval{usage.Monthly, usage.Never} {
+			applied = append(applied, usagetest.Meter(string(aggregation)+string(reset), aggregation, reset, usage.Soft))
+		}
+	}
+	w.Apply(t, applied...)
+	tenantID := w.NewTenant(t)
+	for _, m := range applied {
+		if _, err := w.Record(t.Context(), tenantID, usagetest.Recording(m.Code, "1")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `DELETE FROM usage_counters`); err != nil {
+		t.Fatal(err)
+	}
+	read := dbtest.TablesRead(t, db, func(ctx context.Context) error {
+		_, err := w.Summarize(ctx, []uuid.UUID{tenantID})
+		return err
+	})
+	for _, table := range read {
+		if !slices.Contains(w.SummaryTables(), table) {
+			t.Errorf("reads %s, declares %v", table, w.SummaryTables())
+		}
+	}
 }

@@ -75,11 +75,13 @@ func (a Allowance) limit(meterCode string) *int64 {
 
 // Plans knows what tenants may use; the subscription domain implements it.
 type Plans interface {
-	// Allowances returns queries, and what has the allowances when these have run: in the
-	// transaction that stores usage, so that it is judged by the plan that holds then. It
-	// may leave out tenants without a subscription, who have the zero Allowance. Callers
-	// must not change the result.
+	// Allowances returns queries, and a function that returns the allowances once these have
+	// run. They run in the transaction that stores usage, so that it is judged by the current
+	// plan. Tenants without a subscription may be left out; they have the zero Allowance.
+	// Callers must not change the result.
 	Allowances(tenantIDs []uuid.UUID) (queries []sqldb.Query, read func(ctx context.Context) (map[uuid.UUID]Allowance, error))
+	// AllowanceTables are all tables that Allowances reads.
+	AllowanceTables() []string
 }
 
 // Reading is what a meter shows of a tenant.

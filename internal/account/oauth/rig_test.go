@@ -104,11 +104,11 @@ func newRig(t *testing.T, db *sqldb.DB, c clock.Clock, providers func(url string
 
 type noSubscriptions struct{}
 
-func (noSubscriptions) HasActive(_ context.Context, _ uuid.UUID) (bool, error) { return false, nil }
-
-func (noSubscriptions) ActiveAmong(tenants string, args []any, _ map[uuid.UUID]bool) sqldb.Query {
-	return sqldb.Query{Text: tenants, Args: args, Row: func(func(...any) error) error { return nil }}
+func (noSubscriptions) ActiveAmong(context.Context, []uuid.UUID) (map[uuid.UUID]bool, error) {
+	return nil, nil //nolint:nilnil // Reading a nil map is fine.
 }
+
+func (noSubscriptions) HasActive(_ context.Context, _ uuid.UUID) (bool, error) { return false, nil }
 
 // pictures notes what is handed to the importer, if the transaction holds.
 type pictures struct {

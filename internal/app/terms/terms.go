@@ -43,6 +43,9 @@ func (a Allowances) Allowances(tenantIDs []uuid.UUID) ([]sqldb.Query, func(ctx c
 	}
 }
 
+// AllowanceTables are all tables that Allowances reads.
+func (a Allowances) AllowanceTables() []string { return entitlement.TermTables() }
+
 func formerBilling(terms []entitlement.FormerTerms) []usage.FormerBilling {
 	if len(terms) == 0 {
 		return nil

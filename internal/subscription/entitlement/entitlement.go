@@ -4,15 +4,13 @@
 package entitlement
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
-	"github.com/tenantry/tenantry/internal/gather"
+	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
@@ -50,7 +48,6 @@ type Prices interface {
 // Deps is what the service needs.
 type Deps struct {
 	DB          *sqldb.DB
-	Line        *gather.Line // what look-ups of grants share; nil looks up each by itself
 	Catalog     *catalog.Service
 	Tenants     Tenants
 	Team        Team
@@ -60,34 +57,18 @@ type Deps struct {
 
 // Service has the use cases of entitlements.
 type Service struct {
-	deps   Deps
-	store  store
-	grants *gather.Kept[uuid.UUID, grant] // by tenant
-}
-
-// grant is what a subscription grants.
-type grant struct {
-	none     bool // it grants nothing, or there is none
-	features []Feature
+	deps    Deps
+	store   store
+	granted *querycache.Cache[uuid.UUID, []Feature] // by tenant; missing without an active subscription
 }
 
 // NewService returns the service.
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
-	s.grants = gather.Keep(gather.KeptConfig[uuid.UUID, grant]{
-		DB: d.DB, Find: s.findGrants, Line: d.Line, Bytes: 4 << 20,
-		Size: func(_ uuid.UUID, g grant) int { return 96 + 96*len(g.features) },
-		Rows: func(id uuid.UUID, _ grant) []sqldb.Key {
-			return []sqldb.Key{{Table: "subscriptions", Value: id.String()}}
-		},
+	s.granted = querycache.New(querycache.Config[uuid.UUID, []Feature]{
+		DB: d.DB, Tables: TermTables(), Load: s.store.granted,
 	})
 	return s
-}
-
-// AheadOfGranted has what Granted is going to be asked for looked up with the request's caller
-// (see gather.Kept).
-func (s *Service) AheadOfGranted(ctx context.Context, tenantID uuid.UUID) context.Context {
-	return s.grants.Ahead(ctx, tenantID)
 }
 
 // HasActive reports whether the tenant has a subscription that grants features.
@@ -95,31 +76,18 @@ func (s *Service) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, erro
 	return s.store.hasActive(ctx, tenantID)
 }
 
-// ActiveAmong returns the query that finds those of the tenants that another query selects
-// which have a subscription that grants features.
-func (s *Service) ActiveAmong(tenants string, args []any, found map[uuid.UUID]bool) sqldb.Query {
-	return activeQuery(tenants, args, found)
+// ActiveAmong returns the tenants, out of those given, that have a subscription that grants
+// features.
+func (s *Service) ActiveAmong(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error) {
+	return s.store.activeAmong(ctx, tenantIDs)
 }
 
-// Granted returns what the tenant's subscription grants, sorted by feature code;
-// ErrNone without a subscription that grants features. Callers share the list.
+// Granted returns the features of the tenant's subscription, sorted by code, or ErrNone
+// without a subscription that grants features. Callers share the list and must not change it.
 func (s *Service) Granted(ctx context.Context, tenantID uuid.UUID) ([]Feature, error) {
-	g, _, err := s.grants.Get(ctx, tenantID)
-	if err == nil && g.none {
+	features, found, err := s.granted.Get(ctx, tenantID)
+	if err == nil && !found {
 		err = ErrNone
 	}
-	return g.features, err
-}
-
-func (s *Service) findGrants(tenantIDs []uuid.UUID) ([]sqldb.Query, func(context.Context) (map[uuid.UUID]grant, error)) {
-	granted := make(map[uuid.UUID][]Feature, len(tenantIDs))
-	return []sqldb.Query{s.store.grantedQuery(tenantIDs, granted)}, func(context.Context) (map[uuid.UUID]grant, error) {
-		found := make(map[uuid.UUID]grant, len(tenantIDs))
-		for _, id := range tenantIDs {
-			features, some := granted[id]
-			slices.SortFunc(features, func(a, b Feature) int { return cmp.Compare(a.Code, b.Code) })
-			found[id] = grant{none: !some, features: features}
-		}
-		return found, nil
-	}
+	return features, err
 }

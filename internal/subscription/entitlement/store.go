@@ -1,7 +1,9 @@
 package entitlement
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -26,13 +28,14 @@ func (s store) hasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) 
 	return has, sqldb.Wrap(err, "look for a subscription that is not free")
 }
 
-// grantedQuery reads what the subscriptions of tenants grant into found, in no order. A tenant
-// without one that grants features is left out.
-func (s store) grantedQuery(tenantIDs []uuid.UUID, found map[uuid.UUID][]Feature) sqldb.Query {
+// granted reads the features of the tenants' subscriptions, sorted by code. Tenants without a
+// subscription that grants features are left out.
+func (s store) granted(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID][]Feature, error) {
+	found := make(map[uuid.UUID][]Feature, len(tenantIDs))
 	among, args := sqldb.Among(s.db, 1, "uuid", tenantIDs)
-	return sqldb.Query{
+	err := s.db.Each(ctx, sqldb.Query{
 		Doing: "list granted features",
-		// A row without a code where the plan has no features.
+		// A plan without features has one row without a code.
 		Text: `SELECT s.tenant_id, f.code, e.type, e.value
 FROM subscriptions s
 LEFT JOIN entitlements e ON e.plan_id = s.plan_id
@@ -51,15 +54,23 @@ WHERE s.status IN ('active', 'trialing') AND s.tenant_id ` + among,
 			found[id] = features
 			return err
 		},
+	})
+	for _, features := range found {
+		slices.SortFunc(features, func(a, b Feature) int { return cmp.Compare(a.Code, b.Code) })
 	}
+	return found, err
 }
 
-// activeQuery finds those of the tenants that a query selects which have a subscription that
-// grants features.
-func activeQuery(tenants string, args []any, found map[uuid.UUID]bool) sqldb.Query {
-	return sqldb.Query{
+// activeAmong returns the tenants that have a subscription that grants features.
+func (s store) activeAmong(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error) {
+	found := make(map[uuid.UUID]bool, len(tenantIDs))
+	if len(tenantIDs) == 0 {
+		return found, nil
+	}
+	among, args := sqldb.Among(s.db, 1, "uuid", tenantIDs)
+	return found, s.db.Each(ctx, sqldb.Query{
 		Doing: "look for active subscriptions",
-		Text:  `SELECT tenant_id FROM subscriptions WHERE status IN ('active', 'trialing') AND tenant_id IN (` + tenants + `)`,
+		Text:  `SELECT tenant_id FROM subscriptions WHERE status IN ('active', 'trialing') AND tenant_id ` + among,
 		Args:  args,
 		Row: func(scan func(...any) error) error {
 			var id uuid.UUID
@@ -67,7 +78,7 @@ func activeQuery(tenants string, args []any, found map[uuid.UUID]bool) sqldb.Que
 			found[id] = true
 			return err
 		},
-	}
+	})
 }
 
 // quota returns the quota of a feature on a tenant's plan, nil where it is

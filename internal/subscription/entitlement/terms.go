@@ -25,6 +25,9 @@ type Terms struct {
 	Quotas map[string]int64
 }
 
+// TermTables are all tables that TermsOf reads.
+func TermTables() []string { return []string{"subscriptions", "entitlements", "features"} }
+
 // TermsOf returns the queries that read the terms of any number of tenants, and what has
 // them when the queries have run in the transaction of ctx, or without one. A tenant whose
 // subscription sets no limits, or who has none, is left out.

@@ -60,6 +60,9 @@ func (p *Plans) Allowances([]uuid.UUID) ([]sqldb.Query, func(context.Context) (m
 	return []sqldb.Query{look}, func(context.Context) (map[uuid.UUID]usage.Allowance, error) { return p.all(), nil }
 }
 
+// AllowanceTables implements usage.Plans.
+func (p *Plans) AllowanceTables() []string { return []string{grants} }
+
 func (p *Plans) all() map[uuid.UUID]usage.Allowance {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,10 +8,34 @@ import (
 
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
-// The statements of recording, the hot path, each for many rows at once, which sqlc
-// cannot generate. Where none of the rows is there they return empty maps.
+// The statements of recording, the hot path. Most take many rows at once, which sqlc cannot
+// generate.
+
+// meterRules is a meter with all that recording on it depends on.
+type meterRules struct {
+	Meter
+	billable bool // it has a price that is linked to one of the payment provider
+}
+
+// metersForRecording reads meters by their codes, which must be sorted, into found: those
+// that there are. Each query keeps a meter's rules, whether it is billable among them, as
+// they are until what was decided by them is stored. Only columns of the row itself are as
+// they are when the lock is granted.
+func metersForRecording(codes []string, found map[string]*meterRules) []sqldb.Query {
+	queries := make([]sqldb.Query, len(codes))
+	for i, code := range codes {
+		queries[i] = sqldb.Query{
+			Doing: "read meter for recording",
+			Text:  `SELECT ` + meterColumns + ` FROM meters WHERE code = $1::text AND deleted_at IS NULL FOR KEY SHARE`,
+			Args:  []any{code},
+			Row:   meterInto(func(m meterRules) { found[m.Code] = &m }),
+		}
+	}
+	return queries
+}
 
 // streamState is what a stream's row says besides its key.
 type streamState struct {
@@ -19,15 +43,16 @@ type streamState struct {
 	summedBefore *time.Time // the hours contain the events recorded before; nil: no events
 }
 
-// lockStreams lets nobody else record on the streams until the transaction ends, and
-// returns their states. keys must be sorted: everybody locks in that order.
+// lockStreams locks streams until the transaction ends, so that no other transaction records on
+// them, and returns their states. keys must be sorted: every transaction locks in that order, so
+// that none deadlock.
 func (s store) lockStreams(ctx context.Context, keys []StreamKey) (map[StreamKey]streamState, error) {
 	states, err := s.lock(ctx, keys)
 	if err != nil || len(states) == len(keys) {
 		return states, err
 	}
-	// Some are new. Inserting their rows locks them; where another transaction inserts
-	// the same row, this waits until it has committed.
+	// Some are new. Inserting a row locks it; if another transaction is inserting the same row,
+	// this waits for its commit.
 	if err := s.insertStreams(ctx, keys); err != nil {
 		return nil, err
 	}
@@ -45,16 +70,11 @@ func (s store) insertStreams(ctx context.Context, keys []StreamKey) error {
 	return sqldb.Wrap(err, "insert streams")
 }
 
-// lock locks those of the streams that exist and returns their states.
+// lock locks the streams that exist and returns their states.
 func (s store) lock(ctx context.Context, keys []StreamKey) (map[StreamKey]streamState, error) {
-	states := make(map[StreamKey]streamState, len(keys))
-	return states, s.db.Each(ctx, s.lockQuery(keys, states))
-}
-
-// lockQuery locks those of the streams that exist and reads their states into found.
-func (s store) lockQuery(keys []StreamKey, found map[StreamKey]streamState) sqldb.Query {
+	found := make(map[StreamKey]streamState, len(keys))
 	among, args := s.amongStreams(1, keys)
-	return sqldb.Query{
+	return found, s.db.Each(ctx, sqldb.Query{
 		Doing: "lock streams",
 		Text: `SELECT tenant_id, meter_id, pruned_before IS NOT NULL, summed_before FROM usage_streams WHERE (tenant_id, meter_id) ` +
 			among + ` ORDER BY tenant_id, meter_id FOR UPDATE`,
@@ -66,19 +86,14 @@ func (s store) lockQuery(keys []StreamKey, found map[StreamKey]streamState) sqld
 			found[k] = state
 			return err
 		},
-	}
+	})
 }
 
 // counters reads the counters of streams whose periods overlap a time, its end included.
 func (s store) counters(ctx context.Context, keys []StreamKey, in Period) (map[StreamKey][]*Counter, error) {
 	found := make(map[StreamKey][]*Counter, len(keys))
-	return found, s.db.Each(ctx, s.countersQuery(keys, in, found))
-}
-
-// countersQuery is counters, into found.
-func (s store) countersQuery(keys []StreamKey, in Period, found map[StreamKey][]*Counter) sqldb.Query {
 	among, args := s.amongStreams(3, keys)
-	return sqldb.Query{
+	return found, s.db.Each(ctx, sqldb.Query{
 		Doing: "read counters",
 		Text: `SELECT c.tenant_id, c.meter_id, c.period_start, c.period_end, c.units, c.millionths, c.last_recorded_at
 FROM usage_counters c
@@ -92,7 +107,7 @@ WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
 			found[k] = append(found[k], &c)
 			return err
 		},
-	}
+	})
 }
 
 // countersAtQuery reads the counters of tenants whose periods contain now into found, which gets
@@ -165,4 +180,73 @@ func (s store) amongStreams(first int, keys []StreamKey) (condition string, args
 	}
 	values, args := sqldb.Values(s.db, first, rows, "uuid", "uuid")
 	return "IN (" + values + ")", args
+}
+
+// hoursAtOnce is how many hours one statement adds to.
+const hoursAtOnce = 500
+
+// AddHours adds to the hours of streams, which must be locked. The hours are all
+// different. What was recorded last stays that; of two at the same time the one counts
+// that is added later.
+func (r Records) AddHours(ctx context.Context, hours []Hour) error {
+	for len(hours) > 0 {
+		n := min(len(hours), hoursAtOnce)
+		if err := r.store.addHours(ctx, hours[:n]); err != nil {
+			return err
+		}
+		hours = hours[n:]
+	}
+	return nil
+}
+
+// addHours is AddHours for at least one hour. The DISTINCT removes the repetitions that
+// Values may add.
+func (s store) addHours(ctx context.Context, hours []Hour) error {
+	rows := make([]any, 0, 9*len(hours))
+	for _, h := range hours {
+		rows = append(rows, h.Stream.TenantID, h.Stream.MeterID, h.Hour, h.Events, h.Units, h.Millionths, int64(h.Highest), int64(h.Last), h.LastAt)
+	}
+	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "bigint", "bigint", "bigint", "bigint", "bigint", "bigint", "timestamptz")
+	err := s.exec(ctx, `INSERT INTO usage_hours (tenant_id, meter_id, hour, events, units, millionths, highest, last, last_at)
+SELECT DISTINCT * FROM (`+values+`) AS added
+WHERE true
+ON CONFLICT (tenant_id, meter_id, hour) DO UPDATE
+SET events = usage_hours.events + excluded.events, units = usage_hours.units + excluded.units,
+    millionths = usage_hours.millionths + excluded.millionths,
+    highest = CASE WHEN excluded.highest > usage_hours.highest THEN excluded.highest ELSE usage_hours.highest END,
+    last = CASE WHEN excluded.last_at >= usage_hours.last_at THEN excluded.last ELSE usage_hours.last END,
+    last_at = CASE WHEN excluded.last_at >= usage_hours.last_at THEN excluded.last_at ELSE usage_hours.last_at END`, args)
+	return sqldb.Wrap(err, "add to hours")
+}
+
+// addRefused adds to what was refused in an hour. The streams are all different, and at
+// least one; the DISTINCT removes the repetitions that Values may add.
+func (s store) addRefused(ctx context.Context, hour int64, of []refusedOf) error {
+	rows := make([]any, 0, 4*len(of))
+	for _, r := range of {
+		rows = append(rows, r.stream.TenantID, hour, r.stream.MeterID, r.events)
+	}
+	values, args := sqldb.Values(s.db, 1, rows, "uuid", "bigint", "uuid", "bigint")
+	err := s.exec(ctx, `INSERT INTO quota_refusals (tenant_id, hour, meter_id, refused)
+SELECT DISTINCT * FROM (`+values+`) AS added
+WHERE true
+ON CONFLICT (tenant_id, hour, meter_id) DO UPDATE SET refused = quota_refusals.refused + excluded.refused`, args)
+	return sqldb.Wrap(err, "count refused events")
+}
+
+// addRefusedOfDay adds to what was refused to all tenants of a part on a day.
+func (s store) addRefusedOfDay(ctx context.Context, day int64, part int32, events int64) error {
+	err := s.q(ctx).AddRefusedOfDay(ctx, usagesql.AddRefusedOfDayParams{Day: day, Part: part, Refused: events})
+	return sqldb.Wrap(err, "count refused events of a day")
+}
+
+// raiseAlert stores an alert and reports whether it did: not when one of its
+// threshold or a higher one was raised before for the same period. The stream must
+// be locked.
+func (s store) raiseAlert(ctx context.Context, a Alert, now time.Time) (bool, error) {
+	raised, err := s.q(ctx).RaiseAlert(ctx, usagesql.RaiseAlertParams{
+		ID: a.ID, TenantID: a.TenantID, MeterID: a.Meter.ID, PeriodStart: a.Period.Start, PeriodEnd: a.Period.End,
+		Threshold: int32(a.Threshold), Units: a.Current.Units, Millionths: a.Current.Millionths, Quota: a.Limit, CreatedAt: now,
+	})
+	return raised > 0, sqldb.Wrap(err, "raise alert")
 }

@@ -1,0 +1,23 @@
+//go:build checkcache
+
+package querycache
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"reflect"
+)
+
+// check loads a cached value again. It ends the process if the database has another value while
+// the generation is the same before and after.
+func (c *Cache[K, V]) check(ctx context.Context, key K, hit entry[V]) {
+	value, found, err := c.load(context.WithoutCancel(ctx), key)
+	if generation, stable := c.tables.Generation(); err != nil || !stable || generation != hit.generation {
+		return
+	}
+	if !found || !reflect.DeepEqual(value, hit.value) {
+		fmt.Fprintf(os.Stderr, "querycache: stale entry for %v: cached %+v, loaded (%t) %+v\n", key, hit.value, found, value)
+		os.Exit(2)
+	}
+}

@@ -1,0 +1,150 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"modernc.org/sqlite"
+)
+
+// changes counts the commits to the tables of a SQLite database, so that a cache can tell
+// whether a value that it has read is still current (see Tables).
+//
+// Invariant: the counter of a table is odd from the first row that a transaction changes
+// until that transaction has ended, and it never returns to an earlier value. A value that
+// was read between two equal, even readings of the counter is therefore what the database
+// contains at the second one.
+type changes struct {
+	mu      sync.Mutex
+	tables  map[string]*atomic.Uint64
+	changed []*atomic.Uint64 // odd: by the open transaction
+
+	// others counts the commits by other processes that were noticed.
+	others  atomic.Uint64
+	version int64 // of PRAGMA data_version, read on the writing connection
+	checked atomic.Int64
+}
+
+// othersInterval bounds how long a commit by another process goes unnoticed.
+const othersInterval = time.Millisecond
+
+func newChanges() *changes { return &changes{tables: map[string]*atomic.Uint64{}} }
+
+// connected installs the hook that reports changed rows. It runs for the writing connection
+// and includes rows that triggers and foreign keys change.
+func (c *changes) connected(conn driver.Conn) error {
+	hooks, ok := conn.(sqlite.HookRegisterer)
+	if !ok {
+		return errors.New("sqldb: the SQLite driver has no hooks")
+	}
+	hooks.RegisterPreUpdateHook(func(d sqlite.SQLitePreUpdateData) { c.begin(d.TableName) })
+	c.others.Add(1) // A new connection cannot know what was committed before it.
+	return nil
+}
+
+// begin marks a table as being changed. Tables that no cache depends on are ignored.
+func (c *changes) begin(table string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if n := c.tables[table]; n != nil && n.Load()%2 == 0 {
+		n.Add(1)
+		c.changed = append(c.changed, n)
+	}
+}
+
+// end is called once the transaction has committed or rolled back, before any of its callers
+// is answered.
+func (c *changes) end() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, n := range c.changed {
+		n.Add(1)
+	}
+	c.changed = c.changed[:0]
+}
+
+func (c *changes) counter(table string) *atomic.Uint64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.tables[table] == nil {
+		c.tables[table] = new(atomic.Uint64)
+	}
+	return c.tables[table]
+}
+
+// Tables are the tables that a cached value depends on.
+type Tables struct {
+	db       *DB
+	counters []*atomic.Uint64
+}
+
+// Tables returns the named tables. It returns nil on PostgreSQL, where other instances
+// commit without this process noticing, so that nothing may be cached.
+func (db *DB) Tables(names ...string) *Tables {
+	if db.changes == nil {
+		return nil
+	}
+	t := &Tables{db: db}
+	for _, name := range names {
+		t.counters = append(t.counters, db.changes.counter(name))
+	}
+	return t
+}
+
+// Generation identifies the committed contents of the tables: two equal generations mean that
+// no row was changed in between. stable is false while a transaction is changing one of them.
+// A commit by another process changes the generation within a millisecond.
+func (t *Tables) Generation() (generation uint64, stable bool) {
+	t.db.groups.noticeOthers()
+	generation = t.db.changes.others.Load()
+	for _, n := range t.counters {
+		count := n.Load()
+		if count%2 == 1 {
+			return 0, false
+		}
+		generation += count
+	}
+	return generation, true
+}
+
+// noticeOthers checks for commits by other processes if the last check is older than
+// othersInterval. While a transaction is open there are none.
+func (g *grouped) noticeOthers() {
+	if g.clock.Now().UnixNano()-g.changes.checked.Load() < int64(othersInterval) {
+		return
+	}
+	select {
+	case g.turn <- struct{}{}:
+		defer func() { <-g.turn }()
+	default:
+		return // The transaction that has the turn has checked at its begin.
+	}
+	if g.open != nil {
+		return
+	}
+	if conn, err := g.pool.Conn(context.Background()); err == nil {
+		g.readDataVersion(conn)
+		_ = conn.Close()
+	}
+}
+
+// readDataVersion compares the version that SQLite changes when another connection commits. The
+// caller has the turn.
+func (g *grouped) readDataVersion(conn *sql.Conn) {
+	c, now := g.changes, g.clock.Now().UnixNano()
+	var version int64
+	if err := conn.QueryRowContext(context.Background(), "PRAGMA data_version").Scan(&version); err != nil {
+		c.others.Add(1) // Unknown: nothing that was cached is current.
+		return
+	}
+	if version != c.version {
+		c.version = version
+		c.others.Add(1)
+	}
+	c.checked.Store(now)
+}

@@ -1,0 +1,38 @@
+package entitlement_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/subscription/entitlement"
+)
+
+// Cached features, terms and memberships must depend on every table that they are read from.
+func TestTermTables(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t, sqldb.SQLite)
+	s, ids := entitlement.NewService(entitlement.Deps{DB: db}), []uuid.UUID{uuid.New()}
+	read := dbtest.TablesRead(t, db, func(ctx context.Context) error {
+		if _, err := s.Granted(ctx, ids[0]); !errors.Is(err, entitlement.ErrNone) {
+			return err
+		}
+		queries, _ := s.TermsOf(ids)
+		return db.Each(ctx, queries...)
+	})
+	if want := slices.Sorted(slices.Values(entitlement.TermTables())); !slices.Equal(read, want) {
+		t.Errorf("reads %v, declares %v", read, want)
+	}
+	read = dbtest.TablesRead(t, db, func(ctx context.Context) error {
+		_, err := s.ActiveAmong(ctx, ids)
+		return err
+	})
+	if want := []string{"subscriptions"}; !slices.Equal(read, want) {
+		t.Errorf("ActiveAmong reads %v, cached memberships depend on %v", read, want)
+	}
+}
