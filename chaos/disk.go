@@ -27,6 +27,7 @@ func namespace() *syscall.SysProcAttr {
 	if id := os.Getuid(); id != 0 {
 		attr.Cloneflags |= syscall.CLONE_NEWUSER
 		attr.UidMappings = []syscall.SysProcIDMap{{HostID: id, Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}} // a tmpfs cannot create files for a group that is not mapped
 	}
 	return attr
 }

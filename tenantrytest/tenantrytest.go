@@ -93,7 +93,7 @@ func Start(t testing.TB, options ...Option) *Server {
 		}
 	})
 	s.db = s.open(config.DatabaseURL.Reveal(), "")
-	s.sandbox = s.open("sqlite://"+filepath.Join(config.Data, settings.SandboxFile), "sandbox_settings")
+	s.sandbox = s.open(sqldb.FileURL(filepath.Join(config.Data, settings.SandboxFile)), "sandbox_settings")
 	return s
 }
 
@@ -117,7 +117,7 @@ func plain(folder string) settings.Settings {
 		Addr: "127.0.0.1:0", RateLimits: map[string]int{}, InvoiceMode: settings.PSPManaged,
 		LogFormat: settings.LogJSON, LogLevel: slog.LevelWarn, HashCost: account.HashCost{MemoryKiB: 64, Passes: 1},
 		DatabasePatience: 30 * time.Second, // machines that run tests are busy
-		Data:             folder, DatabaseURL: settings.Secret("sqlite://" + filepath.Join(folder, settings.DatabaseFile)),
+		Data:             folder, DatabaseURL: settings.Secret(sqldb.FileURL(filepath.Join(folder, settings.DatabaseFile))),
 	}
 }
 

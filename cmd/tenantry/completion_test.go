@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // words returns the words that can stand in place of the last of some.
@@ -63,10 +65,7 @@ func TestCompletion(t *testing.T) {
 // The script of bash, in bash.
 func TestCompletionInBash(t *testing.T) {
 	t.Parallel()
-	bash, err := exec.LookPath("bash")
-	if err != nil {
-		withoutTool(t, err)
-	}
+	bash := testkit.Program(t, "bash")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -13,22 +13,20 @@ import (
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // While the disk of the database is full, what would be stored is refused with a code, what
 // reads goes on, and nobody is told that the service is ready. With room it goes on.
 func TestTheDiskIsFull(t *testing.T) {
 	t.Parallel()
+	attr := mayMount(t)
 	address, folder := freeAddress(t), t.TempDir()
 	env := append(os.Environ(), "TENANTRY_ADDR="+address, "TENANTRY_DATA="+t.TempDir(),
 		"TENANTRY_DATABASE_URL="+sqldb.FileURL(filepath.Join(folder, "t.db")), "TENANTRY_LOG_LEVEL=error", "TENANTRY_RATE_LIMITS=off")
-	// The program gets a disk of 32 MiB that only it sees and that ends with it.
+	// The program gets a 32 MiB disk that no other process sees and that ends with the program.
 	cmd := exec.CommandContext(t.Context(), "/bin/sh", "-c", `mount -t tmpfs -o size=32m tmpfs "$1" && exec tenantry dev`, "sh", folder)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
-	if id := os.Getuid(); id != 0 {
-		cmd.SysProcAttr.Cloneflags |= syscall.CLONE_NEWUSER
-		cmd.SysProcAttr.UidMappings = []syscall.SysProcIDMap{{HostID: id, Size: 1}}
-	}
+	cmd.SysProcAttr = attr
 	server := startCommand(t, cmd, env, address)
 	r := &recorder{t: t, base: "http://" + address + "/api/v1"}
 	r.logIn()
@@ -80,6 +78,25 @@ func TestTheDiskIsFull(t *testing.T) {
 	}
 	wantStored("after")
 	server.stop(t)
+}
+
+// mayMount returns the attributes of a process that may mount a file system in a namespace of its
+// own. It skips t where the system refuses that.
+func mayMount(t *testing.T) *syscall.SysProcAttr {
+	t.Helper()
+	attr := &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
+	if os.Getuid() != 0 {
+		// A tmpfs can create files only for users and groups that are mapped.
+		attr.Cloneflags |= syscall.CLONE_NEWUSER
+		attr.UidMappings = []syscall.SysProcIDMap{{HostID: os.Getuid(), Size: 1}}
+		attr.GidMappings = []syscall.SysProcIDMap{{HostID: os.Getgid(), Size: 1}}
+	}
+	try := exec.CommandContext(t.Context(), testkit.Program(t, "mount"), "-t", "tmpfs", "-o", "size=1m", "tmpfs", t.TempDir())
+	try.SysProcAttr = attr
+	if output, err := try.CombinedOutput(); err != nil {
+		testkit.Skip(t, "mount", fmt.Errorf("%w: %s", err, output))
+	}
+	return attr
 }
 
 // fill writes to a file until nothing fits any more.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // block is a piece of shell in a guide.
@@ -78,10 +78,8 @@ func blocks(t *testing.T, page string) []block {
 // their own. What is not run has a reason, which is printed.
 func TestGuides(t *testing.T) {
 	t.Parallel()
-	for _, bin := range []string{"bash", "curl", "sed", "jq"} {
-		if _, err := exec.LookPath(bin); err != nil {
-			withoutTool(t, err)
-		}
+	for _, program := range []string{"bash", "curl", "sed", "jq"} {
+		testkit.Program(t, program)
 	}
 	pages, err := filepath.Glob("../../docs/*.md")
 	if err != nil || len(pages) < 15 {

@@ -223,7 +223,7 @@ func TestPSPCheck(t *testing.T) {
 	t.Run("no database", func(t *testing.T) {
 		t.Parallel()
 		path := t.TempDir() + "/absent.db"
-		found, _, code := checkAccount(t, account{}, "sqlite://"+path, "--json")
+		found, _, code := checkAccount(t, account{}, sqldb.FileURL(path), "--json")
 		if code != 1 || found["database"].Status != "warning" {
 			t.Errorf("exit code %d, %+v", code, found["database"])
 		}

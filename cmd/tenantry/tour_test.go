@@ -17,6 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // The tour of the quick start, line by line as it stands there, against the real
@@ -24,10 +25,8 @@ import (
 // again between any two steps.
 func TestTour(t *testing.T) {
 	t.Parallel()
-	for _, bin := range []string{"bash", "curl", "sed"} {
-		if _, err := exec.LookPath(bin); err != nil {
-			withoutTool(t, err)
-		}
+	for _, program := range []string{"bash", "curl", "sed"} {
+		testkit.Program(t, program)
 	}
 	steps := tourSteps(t)
 	for _, dialect := range dbtest.Dialects(t) {
@@ -38,16 +37,6 @@ func TestTour(t *testing.T) {
 			})
 		}
 	}
-}
-
-// withoutTool skips a test because a tool of the shell is not here, or fails it where they are
-// required, which "curl" says.
-func withoutTool(t *testing.T, err error) {
-	t.Helper()
-	if strings.Contains(os.Getenv("TENANTRY_TEST_REQUIRE"), "curl") {
-		t.Fatalf("a tool that is required is not here: %v", err)
-	}
-	t.Skipf("a tool is not here: %v", err)
 }
 
 // tourSteps are the shell blocks of the quick start that are marked as the tour.

@@ -7,9 +7,7 @@ import (
 	"net/http/httputil"
 	"net/url"
 	"os"
-	"os/exec"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +18,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // The code of docs/frontend.md runs in Chromium, as it stands there: on a frontend with cookies.
@@ -75,7 +74,7 @@ func TestFrontendWithTokens(t *testing.T) {
 // inABrowser opens a page with the code of a mode, on a frontend of its own.
 func inABrowser(t *testing.T, mode string, test func(*testing.T, *apptest.Server, tab)) {
 	t.Helper()
-	program := chromium(t)
+	program := testkit.Program(t, "chromium", "chromium", "chromium-browser", "google-chrome")
 	web := httptest.NewServer(newSite(t, mode))
 	t.Cleanup(web.Close)
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
@@ -96,21 +95,6 @@ func inABrowser(t *testing.T, mode string, test func(*testing.T, *apptest.Server
 	}, func(s *settings.Settings) {
 		s.FrontendURL, _ = url.Parse(web.URL)
 	})
-}
-
-// chromium finds the browser, or skips the test where it is not required.
-func chromium(t *testing.T) string {
-	t.Helper()
-	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
-		if program, err := exec.LookPath(name); err == nil {
-			return program
-		}
-	}
-	if slices.Contains(strings.Split(os.Getenv("TENANTRY_TEST_REQUIRE"), ","), "chromium") {
-		t.Fatal("TENANTRY_TEST_REQUIRE asks for chromium, and there is none")
-	}
-	t.Skip("no Chromium here")
-	return ""
 }
 
 // block is a piece of code in the documentation, with how far it is indented.

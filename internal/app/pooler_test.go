@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -18,18 +17,14 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // throughPooler starts a PgBouncer that gives each transaction any of a few connections,
 // and returns the URL of a database through it.
 func throughPooler(t *testing.T, address string) string {
 	t.Helper()
-	if _, err := exec.LookPath("pgbouncer"); err != nil {
-		if slices.Contains(strings.Split(os.Getenv("TENANTRY_TEST_REQUIRE"), ","), "pgbouncer") {
-			t.Fatalf("TENANTRY_TEST_REQUIRE asks for pgbouncer: %v", err)
-		}
-		t.Skipf("no PgBouncer here: %v", err)
-	}
+	testkit.Program(t, "pgbouncer")
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)

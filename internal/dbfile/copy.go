@@ -6,11 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net/url"
 	"os"
 	"path/filepath"
 
 	"modernc.org/sqlite"
+
+	"github.com/tenantry/tenantry/internal/prepared"
 )
 
 // pagesPerStep is how many pages are copied before the context is looked at, 4 MiB.
@@ -53,7 +54,7 @@ func copyFile(ctx context.Context, from, params, to string) (err error) {
 	if err := part.Close(); err != nil {
 		return err
 	}
-	if err := copyPages(ctx, fileURL(from, params), part.Name()); err != nil {
+	if err := copyPages(ctx, prepared.DSN(from, params), part.Name()); err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
 	if err := settle(ctx, part.Name()); err != nil {
@@ -85,7 +86,7 @@ func copyPages(ctx context.Context, from, to string) (err error) {
 		return err
 	}
 	return conn.Raw(func(driver any) error {
-		b, err := driver.(backuper).NewBackup(fileURL(to, ""))
+		b, err := driver.(backuper).NewBackup(prepared.DSN(to, ""))
 		if err != nil {
 			return err
 		}
@@ -100,7 +101,7 @@ func copyPages(ctx context.Context, from, to string) (err error) {
 
 // settle makes a copy a plain file without a log, checks it, and makes it durable.
 func settle(ctx context.Context, path string) (err error) {
-	db, err := sql.Open("sqlite", fileURL(path, ""))
+	db, err := sql.Open("sqlite", prepared.DSN(path, ""))
 	if err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func quickCheck(ctx context.Context, db *sql.DB) error {
 // openToRead opens a file without changing it, or anything beside it unless there is a log
 // to read already.
 func openToRead(path string) (*sql.DB, error) {
-	return sql.Open("sqlite", fileURL(path, readOnly(path)))
+	return sql.Open("sqlite", prepared.DSN(path, readOnly(path)))
 }
 
 // readOnly returns the parameters to open a file that nobody uses.
@@ -152,8 +153,4 @@ func readOnly(path string) string {
 		return params + "&immutable=1"
 	}
 	return params
-}
-
-func fileURL(path, params string) string {
-	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: params}).String()
 }

@@ -2,19 +2,15 @@ package limit_test
 
 import (
 	"net"
-	"os"
 	"os/exec"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"
-)
 
-// requireVariable is a comma list of what tests must not be skipped without.
-const requireVariable = "TENANTRY_TEST_REQUIRE"
+	"github.com/tenantry/tenantry/internal/testkit"
+)
 
 // redisServer is a real Redis of this test's own.
 type redisServer struct {
@@ -22,16 +18,10 @@ type redisServer struct {
 	cmd  *exec.Cmd
 }
 
-// startRedis starts a Redis on a free port. It skips t where there is none, or
-// fails it if Redis is required.
+// startRedis starts a Redis on a free port.
 func startRedis(t *testing.T) *redisServer {
 	t.Helper()
-	if _, err := exec.LookPath("redis-server"); err != nil {
-		if slices.Contains(strings.Split(os.Getenv(requireVariable), ","), "redis") {
-			t.Fatalf("%s requires Redis: %v", requireVariable, err)
-		}
-		t.Skipf("no Redis here: %v", err)
-	}
+	testkit.Program(t, "redis", "redis-server")
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

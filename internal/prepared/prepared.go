@@ -8,6 +8,8 @@ import (
 	"database/sql"
 	"database/sql/driver"
 	"errors"
+	"net/url"
+	"path/filepath"
 	"regexp"
 
 	"modernc.org/sqlite"
@@ -16,6 +18,12 @@ import (
 // maxPrepared bounds the statements that a SQLite connection keeps. The service
 // has a few hundred; lists with filters build more.
 const maxPrepared = 512
+
+// DSN returns the data source name of a file for SQLite's driver. It escapes the path, which may
+// contain spaces and characters that have a meaning in URLs.
+func DSN(path, parameters string) string {
+	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: parameters}).String()
+}
 
 // Open returns a pool on the database that dsn names in the words of SQLite's driver.
 // It does not connect yet.

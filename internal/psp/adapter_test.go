@@ -69,7 +69,7 @@ func startSandbox(t *testing.T, key string) string { return startSandboxAt(t, ke
 
 func startSandboxAt(t *testing.T, key string, now clock.Clock) string {
 	t.Helper()
-	db, err := prepared.Open("file:" + filepath.Join(t.TempDir(), "sandbox.db") + "?_txlock=immediate&_pragma=busy_timeout(5000)&_dqs=0")
+	db, err := prepared.Open(prepared.DSN(filepath.Join(t.TempDir(), "sandbox.db"), "_txlock=immediate&_pragma=busy_timeout(5000)&_dqs=0"))
 	if err != nil {
 		t.Fatal(err)
 	}

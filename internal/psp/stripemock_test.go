@@ -7,10 +7,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // mockModule is pinned. It describes a later version of the API than psp speaks,
@@ -25,16 +26,12 @@ const startTimeout = 60 * time.Second
 // and answers with examples.
 //
 // The program is built from its module on first use and kept in the user's cache
-// folder. When that fails the test is skipped, unless TENANTRY_TEST_REQUIRE
-// contains "stripe-mock".
+// folder.
 func stripeMock(t *testing.T) string {
 	t.Helper()
 	program, err := buildStripeMock(t)
 	if err != nil {
-		if slices.Contains(strings.Split(os.Getenv("TENANTRY_TEST_REQUIRE"), ","), "stripe-mock") {
-			t.Fatalf("stripe-mock: %v", err)
-		}
-		t.Skipf("skipped: stripe-mock cannot be built: %v", err)
+		testkit.Skip(t, "stripe-mock", err)
 	}
 	address, err := startStripeMock(t, program)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"net/url"
 	"path/filepath"
 
 	"github.com/tenantry/tenantry/internal/clock"
@@ -100,8 +99,7 @@ func openDatabase(ctx context.Context, path string) (*sql.DB, error) {
 	if err := dbfile.Own(ctx, path, settingsTable); err != nil {
 		return nil, err
 	}
-	dsn := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: parameters}
-	db, err := prepared.Open(dsn.String())
+	db, err := prepared.Open(prepared.DSN(path, parameters))
 	if err != nil {
 		return nil, err
 	}

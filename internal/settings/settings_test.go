@@ -19,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 func env(values map[string]string) func(string) string {
@@ -49,7 +50,7 @@ func TestDevNeedsNoSettings(t *testing.T) {
 	}
 	data, _ := filepath.Abs("data")
 	want := settings.Settings{
-		Addr: "127.0.0.1:8080", Data: data, DatabaseURL: settings.Secret("sqlite://" + data + "/tenantry.db"),
+		Addr: "127.0.0.1:8080", Data: data, DatabaseURL: settings.Secret(sqldb.FileURL(filepath.Join(data, "tenantry.db"))),
 		RateLimits: limit.Defaults(), InvoiceMode: settings.PSPManaged, Invoices: plainInvoices, LogLevel: slog.LevelInfo, LogFormat: settings.LogText,
 		Lifetimes: account.DefaultLifetimes(),
 	}

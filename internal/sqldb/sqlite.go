@@ -71,8 +71,7 @@ func sqlitePath(rawURL string) (string, error) {
 const sqliteReads = sqliteParams + "&_query_only=1"
 
 func sqliteDSN(path, params string) string {
-	dsn := url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: params}
-	return dsn.String()
+	return prepared.DSN(path, params)
 }
 
 func sqlitePool(path, params string, size int, connected func(driver.Conn) error) (*sql.DB, error) {

@@ -3,7 +3,6 @@ package blackbox_test
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"testing"
 
@@ -249,9 +248,6 @@ func (g *stage) meet(dialect sqldb.Dialect, i issuer, e ender, issuerFirst bool)
 // tenant's, none that needs both has the user's. (On SQLite there is one lock.)
 func TestLockOrder(t *testing.T) {
 	t.Parallel()
-	if !slices.Contains(dbtest.Dialects(t), sqldb.Postgres) {
-		t.Skip("without PostgreSQL")
-	}
 	s := apptest.Start(t, sqldb.Postgres)
 	g := newStage(s)
 	calls := map[string]func(c *scene) func(){}

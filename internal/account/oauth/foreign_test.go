@@ -13,7 +13,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -24,6 +23,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // Providers that others wrote keep the service's reading of the standards honest.
@@ -129,16 +129,11 @@ func TestOAuthWithOIDCProvider(t *testing.T) {
 }
 
 // startOIDCProvider starts the provider with one client and returns its issuer.
-// It skips the test where there is no Node.js, or fails it where that is
-// required.
 func startOIDCProvider(t *testing.T, redirectURI, secret string) string {
 	t.Helper()
 	dir, err := installOIDCProvider(t.Context())
 	if err != nil {
-		if slices.Contains(strings.Split(os.Getenv("TENANTRY_TEST_REQUIRE"), ","), "oidc-provider") {
-			t.Fatalf("TENANTRY_TEST_REQUIRE asks for oidc-provider: %v", err)
-		}
-		t.Skipf("oidc-provider left out: %v", err)
+		testkit.Skip(t, "oidc-provider", err)
 	}
 	cmd := exec.CommandContext(t.Context(), "node", "server.mjs", redirectURI, secret)
 	cmd.Dir = dir

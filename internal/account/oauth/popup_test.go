@@ -3,7 +3,6 @@ package oauth_test
 import (
 	"net/http"
 	"net/http/httptest"
-	"os"
 	"os/exec"
 	"strings"
 	"testing"
@@ -13,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/frontend"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 func popup(t *testing.T, at, path string) *httptest.ResponseRecorder {
@@ -121,12 +121,7 @@ func TestOAuthPopupHasTheBrand(t *testing.T) {
 // The script runs here in Node.js, on as much of a browser as it looks at.
 func TestOAuthPopupScript(t *testing.T) {
 	t.Parallel()
-	if _, err := exec.LookPath("node"); err != nil {
-		if strings.Contains(os.Getenv("TENANTRY_TEST_REQUIRE"), "oidc-provider") { // which runs on Node.js as well
-			t.Fatalf("Node.js is required: %v", err)
-		}
-		t.Skipf("the script is left out: %v", err)
-	}
+	testkit.Program(t, "node")
 	script := popup(t, "https://app.example.com", "/oauth/callback.js").Body.String()
 	for name, c := range map[string]struct{ query, opener, want string }{
 		"code":      {"?code=a%20b&type=other", "true", `posted {"type":"oauth-callback","code":"a b"} https://app.test; address /oauth/callback; closed`},

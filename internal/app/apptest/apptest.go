@@ -126,6 +126,7 @@ func Start(t testing.TB, dialect sqldb.Dialect, options ...Option) *Server {
 // [StartWith] twice.
 func NewSettings(t testing.TB, dialect sqldb.Dialect, options ...Option) settings.Settings {
 	t.Helper()
+	dbtest.Require(t, dialect)
 	s := plainSettings()
 	for _, option := range options {
 		option(&s)
@@ -208,7 +209,7 @@ func newServer(t testing.TB, database, data string) *Server {
 	}
 	return &Server{
 		T: t, Database: database, log: &logBuffer{},
-		db: open(database, ""), sandbox: open("sqlite://"+filepath.Join(data, settings.SandboxFile), "sandbox_settings"),
+		db: open(database, ""), sandbox: open(sqldb.FileURL(filepath.Join(data, settings.SandboxFile)), "sandbox_settings"),
 	}
 }
 

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // threeVariable asks for three instances of every service on PostgreSQL, with Redis, behind a
@@ -154,11 +155,12 @@ func sharedRedis(t testing.TB) string {
 	if redisOnce.addr != "" {
 		return redisOnce.addr
 	}
+	program := testkit.Program(t, "redis", "redis-server")
 	addr := FreeAddress(t)
 	_, port, _ := net.SplitHostPort(addr)
-	run := exec.CommandContext(context.Background(), "redis-server", "--bind", "127.0.0.1", "--port", port, "--databases", "100000", "--save", "", "--appendonly", "no", "--dir", os.TempDir())
+	run := exec.CommandContext(context.Background(), program, "--bind", "127.0.0.1", "--port", port, "--databases", "100000", "--save", "", "--appendonly", "no", "--dir", os.TempDir())
 	if err := run.Start(); err != nil {
-		t.Fatalf("%s needs redis-server: %v", threeVariable, err)
+		t.Fatal(err)
 	}
 	seeds.scope.mu.Lock()
 	seeds.scope.cleanups = append(seeds.scope.cleanups, func() { _ = run.Process.Kill(); _ = run.Wait() })

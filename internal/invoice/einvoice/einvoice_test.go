@@ -5,9 +5,7 @@ import (
 	"encoding/xml"
 	"errors"
 	"math/big"
-	"os"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/invoice/einvoice"
 	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 var issued = time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
@@ -66,14 +65,7 @@ func write(t *testing.T, s invoice.Statement) string {
 // EN 16931), with a program that is not ours.
 func valid(t *testing.T, text string) {
 	t.Helper()
-	program, err := exec.LookPath("xmllint")
-	if err != nil {
-		if slices.Contains(strings.Split(os.Getenv("TENANTRY_TEST_REQUIRE"), ","), "xmllint") {
-			t.Fatal(err)
-		}
-		t.Skip("xmllint is not there")
-	}
-	cmd := exec.CommandContext(t.Context(), program, "--noout", "--nonet", "--schema", "testdata/Factur-X_1.07.3_EN16931.xsd", "-")
+	cmd := exec.CommandContext(t.Context(), testkit.Program(t, "xmllint"), "--noout", "--nonet", "--schema", "testdata/Factur-X_1.07.3_EN16931.xsd", "-")
 	cmd.Stdin = strings.NewReader(text)
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v: %s\n%s", err, out, text)

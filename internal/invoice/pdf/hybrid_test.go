@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/invoice/einvoice"
 	"github.com/tenantry/tenantry/internal/invoice/pdf"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 func hybrid(t *testing.T, s invoice.Statement) (file []byte, log string) {
@@ -65,13 +65,7 @@ func TestHybrid(t *testing.T) {
 	if again, _ := hybrid(t, s); !bytes.Equal(file, again) {
 		t.Error("two documents of one invoice differ")
 	}
-	program, err := exec.LookPath("pdfdetach")
-	if err != nil {
-		if slices.Contains(strings.Split(os.Getenv("TENANTRY_TEST_REQUIRE"), ","), "pdftotext") { // of the same package
-			t.Fatal(err)
-		}
-		t.Skip("pdfdetach is not there")
-	}
+	program := testkit.Program(t, "pdftotext", "pdfdetach") // one package has both
 	folder := t.TempDir()
 	path, out := filepath.Join(folder, "invoice.pdf"), filepath.Join(folder, "factur-x.xml")
 	if err := os.WriteFile(path, file, 0o600); err != nil {

@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,6 +21,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/invoice/pdf"
 	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 var issued = time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)
@@ -78,13 +78,7 @@ func render(t *testing.T, s invoice.Statement) []byte {
 // read is the text of a document, by a program that is not ours.
 func read(t *testing.T, file []byte) string {
 	t.Helper()
-	program, err := exec.LookPath("pdftotext")
-	if err != nil {
-		if slices.Contains(strings.Split(os.Getenv("TENANTRY_TEST_REQUIRE"), ","), "pdftotext") {
-			t.Fatal(err)
-		}
-		t.Skip("pdftotext is not there")
-	}
+	program := testkit.Program(t, "pdftotext")
 	path := filepath.Join(t.TempDir(), "invoice.pdf")
 	if err := os.WriteFile(path, file, 0o600); err != nil {
 		t.Fatal(err)

@@ -41,7 +41,7 @@ type rig struct {
 
 func open(t *testing.T) *rig {
 	t.Helper()
-	db, err := prepared.Open("file:" + filepath.Join(t.TempDir(), "sandbox.db"))
+	db, err := prepared.Open(prepared.DSN(filepath.Join(t.TempDir(), "sandbox.db"), ""))
 	if err != nil {
 		t.Fatal(err)
 	}

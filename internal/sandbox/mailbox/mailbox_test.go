@@ -22,7 +22,7 @@ import (
 
 func open(t *testing.T) (*mailbox.Mailbox, *sql.DB, *clock.Fixed) {
 	t.Helper()
-	db, err := prepared.Open("file:" + filepath.Join(t.TempDir(), "sandbox.db"))
+	db, err := prepared.Open(prepared.DSN(filepath.Join(t.TempDir(), "sandbox.db"), ""))
 	if err != nil {
 		t.Fatal(err)
 	}

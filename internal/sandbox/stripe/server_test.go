@@ -101,7 +101,7 @@ func (w *world) run() (stop func()) {
 
 func openDB(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	db, err := prepared.Open("file:" + path + "?_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_pragma=busy_timeout(5000)&_dqs=0")
+	db, err := prepared.Open(prepared.DSN(path, "_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_pragma=busy_timeout(5000)&_dqs=0"))
 	if err != nil {
 		t.Fatal(err)
 	}

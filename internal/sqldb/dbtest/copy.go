@@ -22,9 +22,5 @@ func CopyURL(t testing.TB, database string) string {
 		}
 		return sqliteFile(t, text)
 	}
-	s, err := postgres()
-	if err != nil {
-		missing(t, err, t.Skipf)
-	}
-	return s.copyOf(t, strings.TrimPrefix(u.Path, "/"))
+	return server(t).copyOf(t, strings.TrimPrefix(u.Path, "/"))
 }

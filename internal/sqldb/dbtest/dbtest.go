@@ -5,9 +5,8 @@
 //
 // Four environment variables matter. TENANTRY_TEST_DATABASE_URL names a
 // PostgreSQL server to use, with a role that may create databases; without it
-// the package starts one of its own, if it finds the programs.
-// TENANTRY_TEST_REQUIRE, a comma list, makes a missing "postgres" a failure
-// instead of a skipped test. TENANTRY_TEST_LONG=1 asks for the long form of the
+// the package starts its own server, if it finds the programs. Package testkit
+// explains TENANTRY_TEST_REQUIRE. TENANTRY_TEST_LONG=1 asks for the long form of the
 // tests that repeat something (see Rounds). TENANTRY_TEST_SPREAD=1 gives PostgreSQL databases the
 // keys of a database that is spread over several machines (see package distribution).
 package dbtest
@@ -15,19 +14,14 @@ package dbtest
 import (
 	"cmp"
 	"context"
-	"os"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
-const (
-	urlVariable     = "TENANTRY_TEST_DATABASE_URL"
-	requireVariable = "TENANTRY_TEST_REQUIRE"
-)
+const urlVariable = "TENANTRY_TEST_DATABASE_URL"
 
 // setupTimeout bounds each step of making a database.
 const setupTimeout = time.Minute
@@ -50,14 +44,23 @@ func Each(t *testing.T, f func(t *testing.T, db *sqldb.DB)) {
 func Dialects(t testing.TB) []sqldb.Dialect {
 	t.Helper()
 	if _, err := postgres(); err != nil {
-		missing(t, err, t.Logf)
+		t.Log(testkit.Missing(t, "postgres", err))
 		return []sqldb.Dialect{sqldb.SQLite}
 	}
 	return []sqldb.Dialect{sqldb.SQLite, sqldb.Postgres}
 }
 
+// Require skips t if the dialect is PostgreSQL and there is no server, or fails t if
+// TENANTRY_TEST_REQUIRE contains postgres.
+func Require(t testing.TB, dialect sqldb.Dialect) {
+	t.Helper()
+	if dialect == sqldb.Postgres {
+		server(t)
+	}
+}
+
 // New opens a fresh, migrated database, which is closed and removed when t ends.
-// It skips t if there is no such database here, or fails it if it is required.
+// It skips or fails t like Require.
 func New(t testing.TB, dialect sqldb.Dialect) *sqldb.DB {
 	t.Helper()
 	return Open(t, URL(t, dialect))
@@ -93,7 +96,7 @@ func OpenWith(t testing.TB, config sqldb.Config) *sqldb.DB {
 }
 
 // URL returns the URL of a fresh, migrated database, which is removed when t
-// ends. It skips or fails t like New.
+// ends. It skips or fails t like Require.
 func URL(t testing.TB, dialect sqldb.Dialect) string {
 	t.Helper()
 	return databaseURL(t, dialect, true)
@@ -110,18 +113,15 @@ func databaseURL(t testing.TB, dialect sqldb.Dialect, migrated bool) string {
 	if dialect == sqldb.SQLite {
 		return sqliteURL(t, migrated)
 	}
-	s, err := postgres()
-	if err != nil {
-		missing(t, err, t.Skipf)
-	}
-	return s.databaseURL(t, migrated)
+	return server(t).databaseURL(t, migrated)
 }
 
-// missing reports by skip that there is no PostgreSQL, or fails t.
-func missing(t testing.TB, err error, skip func(format string, args ...any)) {
+// server returns the PostgreSQL server. Without one it skips or fails t like Require.
+func server(t testing.TB) *cluster {
 	t.Helper()
-	if slices.Contains(strings.Split(os.Getenv(requireVariable), ","), "postgres") {
-		t.Fatalf("dbtest: %s requires PostgreSQL: %v", requireVariable, err)
+	s, err := postgres()
+	if err != nil {
+		testkit.Skip(t, "postgres", err)
 	}
-	skip("PostgreSQL left out: %v", err)
+	return s
 }

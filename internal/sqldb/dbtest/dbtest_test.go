@@ -8,11 +8,11 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // Every database is migrated and its own.
@@ -34,29 +34,6 @@ func TestEach(t *testing.T) {
 	}
 }
 
-// recorder is a test that takes down what is done to it.
-type recorder struct {
-	testing.TB
-	calls []string
-}
-
-func (r *recorder) Helper()               {}
-func (r *recorder) Fatalf(string, ...any) { r.calls = append(r.calls, "fail") }
-func (r *recorder) Skipf(string, ...any)  { r.calls = append(r.calls, "skip") }
-
-func TestMissing(t *testing.T) {
-	for list, want := range map[string]string{
-		"": "skip", "redis": "skip", "postgres": "fail", "redis,postgres": "fail", "postgresql": "skip",
-	} {
-		t.Setenv(requireVariable, list)
-		r := &recorder{TB: t}
-		missing(r, errors.New("none"), r.Skipf)
-		if !slices.Contains(r.calls, want) || (want == "skip") == slices.Contains(r.calls, "fail") {
-			t.Errorf("%s=%q: %v, want %s", requireVariable, list, r.calls, want)
-		}
-	}
-}
-
 // childVariable makes TestServerOfAChild the child of TestServerEndsWithItsProcess.
 const childVariable = "TENANTRY_TEST_CHILD"
 
@@ -74,7 +51,7 @@ func TestServerOfAChild(t *testing.T) {
 func TestServerEndsWithItsProcess(t *testing.T) {
 	t.Parallel()
 	if _, err := findPrograms(); err != nil {
-		missing(t, err, t.Skipf)
+		testkit.Skip(t, "postgres", err)
 	}
 	child := exec.Command(os.Args[0], "-test.run=^TestServerOfAChild$")
 	child.Env = append(os.Environ(), childVariable+"=1", urlVariable+"=")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // Plan is how a database would run a statement.
@@ -42,7 +43,7 @@ func PlansOf(t *testing.T, statements []string) []Plan {
 	t.Helper()
 	plans := PlansOn(t, sqldb.SQLite, statements)
 	if _, err := postgres(); err != nil {
-		missing(t, err, t.Logf)
+		t.Log(testkit.Missing(t, "postgres", err))
 		return plans
 	}
 	return append(plans, PlansOn(t, sqldb.Postgres, statements)...)

@@ -51,8 +51,8 @@ type World struct {
 // New returns a provider whose settings were changed as given.
 func New(t *testing.T, change ...func(*stripe.Config)) *World {
 	t.Helper()
-	db, err := prepared.Open("file:" + filepath.Join(t.TempDir(), "stripe.db") +
-		"?_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_pragma=busy_timeout(5000)")
+	db, err := prepared.Open(prepared.DSN(filepath.Join(t.TempDir(), "stripe.db"),
+		"_txlock=immediate&_pragma=journal_mode(WAL)&_pragma=synchronous(OFF)&_pragma=busy_timeout(5000)"))
 	if err != nil {
 		t.Fatal(err)
 	}
