@@ -1,6 +1,7 @@
 package app_test
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -31,8 +32,9 @@ func throughPooler(t *testing.T, address string) string {
 	}
 	query := u.Query()
 	folder := dbtest.TempDir(t)
+	password, _ := u.User.Password()
 	config := fmt.Sprintf(`[databases]
-* = host=%s
+* = host=%s port=%s password='%s'
 [pgbouncer]
 unix_socket_dir = %s
 listen_port = 6432
@@ -40,7 +42,7 @@ auth_type = trust
 auth_file = %s/users
 pool_mode = transaction
 default_pool_size = 4
-`, query.Get("host"), folder, folder)
+`, cmp.Or(u.Hostname(), query.Get("host")), cmp.Or(u.Port(), query.Get("port"), "5432"), password, folder, folder)
 	files := map[string]string{"config": config, "users": fmt.Sprintf("%q \"\"\n", u.User.Username())}
 	for name, text := range files {
 		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644); err != nil {
@@ -78,7 +80,7 @@ default_pool_size = 4
 	})
 	query.Set("host", folder)
 	query.Set("port", "6432")
-	u.RawQuery = query.Encode()
+	u.Host, u.RawQuery = "", query.Encode()
 	return u.String()
 }
 

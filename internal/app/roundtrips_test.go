@@ -6,7 +6,6 @@ import (
 	"io"
 	"net"
 	"net/url"
-	"path/filepath"
 	"sync/atomic"
 	"testing"
 
@@ -24,25 +23,15 @@ func readMessages(t *testing.T, address string, ofService, ofServer func(kind by
 	if err != nil {
 		t.Fatal(err)
 	}
-	query := u.Query()
-	port := query.Get("port")
-	if port == "" {
-		port = "5432"
-	}
-	server := filepath.Join(query.Get("host"), ".s.PGSQL."+port)
-	folder := dbtest.TempDir(t)
-	listener, err := net.Listen("unix", filepath.Join(folder, ".s.PGSQL.5432"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = listener.Close() })
+	network, server := dbtest.ServerAddress(u)
+	listener, through := dbtest.Listen(t, u)
 	go func() {
 		for {
 			client, err := listener.Accept()
 			if err != nil {
 				return
 			}
-			upstream, err := net.Dial("unix", server)
+			upstream, err := net.Dial(network, server)
 			if err != nil {
 				_ = client.Close()
 				continue
@@ -51,10 +40,7 @@ func readMessages(t *testing.T, address string, ofService, ofServer func(kind by
 			go func() { passOn(client, upstream, false, ofServer); _ = client.Close() }()
 		}
 	}()
-	query.Set("host", folder)
-	query.Set("port", "5432")
-	u.RawQuery = query.Encode()
-	return u.String()
+	return through
 }
 
 // passOn copies messages, each a letter, its length and the rest. The first one of a client has

@@ -1,6 +1,7 @@
 package dbtest
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"net"
@@ -10,10 +11,9 @@ import (
 	"testing"
 )
 
-// Line is the way to PostgreSQL, which a test can freeze or cut.
+// Line is a proxy in front of PostgreSQL, which a test can freeze or cut.
 type Line struct {
-	folder string // of the socket to connect to
-	socket string // of the server
+	network, server string // the server's address
 
 	mu     sync.Mutex
 	flows  *sync.Cond // is told of changes of frozen
@@ -22,26 +22,48 @@ type Line struct {
 	conns  []net.Conn
 }
 
-// NewLine leads to the server of a database URL, and returns the URL that goes along it.
+// NewLine starts a proxy in front of the server of a database URL, and returns the URL of the
+// database through the proxy.
 func NewLine(t testing.TB, address string) (*Line, string) {
 	t.Helper()
 	u, err := url.Parse(address)
 	if err != nil {
 		t.Fatal(err)
 	}
-	const name = ".s.PGSQL.5432"
-	query := u.Query()
-	l := &Line{folder: TempDir(t), socket: filepath.Join(query.Get("host"), name)}
+	l := &Line{}
+	l.network, l.server = ServerAddress(u)
 	l.flows = sync.NewCond(&l.mu)
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "unix", filepath.Join(l.folder, name))
+	listener, through := Listen(t, u)
+	t.Cleanup(l.Cut)
+	go l.serve(t, listener)
+	return l, through
+}
+
+// ServerAddress returns the address of the PostgreSQL server in a database URL.
+func ServerAddress(u *url.URL) (network, address string) {
+	query := u.Query()
+	host, port := cmp.Or(u.Hostname(), query.Get("host")), cmp.Or(u.Port(), query.Get("port"), "5432")
+	if filepath.IsAbs(host) {
+		return "unix", filepath.Join(host, ".s.PGSQL."+port)
+	}
+	return "tcp", net.JoinHostPort(host, port)
+}
+
+// Listen returns a listener for a proxy in front of PostgreSQL, which is closed when t ends, and
+// the URL of the database through the proxy.
+func Listen(t testing.TB, database *url.URL) (listener net.Listener, through string) {
+	t.Helper()
+	folder := TempDir(t)
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "unix", filepath.Join(folder, ".s.PGSQL.5432"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = listener.Close(); l.Cut() })
-	go l.serve(t, listener)
-	query.Set("host", l.folder)
-	u.RawQuery = query.Encode()
-	return l, u.String()
+	t.Cleanup(func() { _ = listener.Close() })
+	u, query := *database, database.Query()
+	query.Set("host", folder)
+	query.Set("port", "5432")
+	u.Host, u.RawQuery = "", query.Encode()
+	return listener, u.String()
 }
 
 func (l *Line) serve(t testing.TB, listener net.Listener) {
@@ -50,7 +72,7 @@ func (l *Line) serve(t testing.TB, listener net.Listener) {
 		if err != nil {
 			return
 		}
-		server, err := new(net.Dialer).DialContext(t.Context(), "unix", l.socket)
+		server, err := new(net.Dialer).DialContext(t.Context(), l.network, l.server)
 		if err != nil {
 			_ = client.Close()
 			return

@@ -91,17 +91,20 @@ func roomInMemory() bool {
 	return syscall.Statfs(memory, &stat) == nil && stat.Bavail*uint64(stat.Bsize) >= room
 }
 
-// findPrograms returns the folder of initdb and pg_ctl: the one in PATH, else
-// the newest of Debian's.
+// findPrograms returns the folder of initdb and pg_ctl: the one in PATH, else the newest of
+// Debian's. Debian puts only wrappers such as pg_ctlcluster into PATH.
 func findPrograms() (string, error) {
 	if path, err := exec.LookPath("pg_ctl"); err == nil {
 		if path, err = filepath.EvalSymlinks(path); err == nil && isFile(filepath.Join(filepath.Dir(path), "initdb")) {
 			return filepath.Dir(path), nil
 		}
 	}
+	if _, err := exec.LookPath("pg_ctlcluster"); err != nil {
+		return "", errors.New("no pg_ctl in PATH")
+	}
 	found, err := filepath.Glob("/usr/lib/postgresql/*/bin/initdb")
 	if err != nil || len(found) == 0 {
-		return "", errors.New("there is neither " + urlVariable + " nor initdb and pg_ctl")
+		return "", errors.New("no initdb in /usr/lib/postgresql")
 	}
 	newest := slices.MaxFunc(found, func(a, b string) int { return version(a) - version(b) })
 	return filepath.Dir(newest), nil
