@@ -3,72 +3,10 @@
 package main
 
 import (
-	"os"
-	"path/filepath"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
-
-// everyday are the scenarios that run with all other tests.
-var everyday = regexp.MustCompile(`^(sqlite (killed|disk full)|postgres (three instances with redis, one killed at a time|fail-over, primary silent))$`)
-
-// The service keeps what it promises while what it stands on fails. With the other tests only
-// some scenarios run, shortly, and with more time for answers, since the machine is busy; the
-// long form is the whole of `make chaos`.
-func TestChaos(t *testing.T) {
-	t.Parallel()
-	o := options{seed: 1, length: 0.3, only: everyday, databases: []string{sqlite}, limits: limits{answer: 10 * time.Second, recover: 10 * time.Second}}
-	if dbtest.Rounds(0, 1) == 1 {
-		o.length, o.only, o.limits = 1, regexp.MustCompile(""), promised
-	}
-	if slices.Contains(dbtest.Dialects(t), sqldb.Postgres) {
-		o.databases = both
-	}
-	dir := t.TempDir()
-	for folder := dir; strings.HasPrefix(folder, os.TempDir()+"/"); folder = filepath.Dir(folder) {
-		if err := os.Chmod(folder, 0o711); err != nil { // PostgreSQL's user has to get through
-			t.Fatal(err)
-		}
-	}
-	o.binary, o.root = os.Getenv("TENANTRY_BIN"), ".."
-	if err := o.build(t.Context(), dir, t.Output()); err != nil {
-		t.Fatal(err)
-	}
-	for _, database := range o.databases {
-		for _, s := range scenarios() {
-			name := database + " " + s.name
-			if slices.Contains(s.databases, database) && o.only.MatchString(name) {
-				t.Run(name, func(t *testing.T) {
-					t.Parallel()
-					holds(t, o, s, database, filepath.Join(dir, strings.ReplaceAll(name, " ", "-")))
-				})
-			}
-		}
-	}
-}
-
-// holds runs a scenario and fails t if the service breaks a promise.
-func holds(t *testing.T, o options, s scenario, database, dir string) {
-	t.Helper()
-	r, err := runScenario(t.Context(), o, s, database, dir)
-	switch {
-	case err != nil:
-		t.Fatal(err)
-	case r.LeftOut != "":
-		t.Skip(r.LeftOut)
-	case r.broken():
-		t.Errorf("%s: %s", r.verdict(), strings.Join(r.Examples, "\n"))
-	case r.Acknowledged < 50:
-		t.Errorf("only %d were acknowledged", r.Acknowledged)
-	}
-	t.Logf("%d acknowledged, back after %v ms, not answered 2xx: %s", r.Acknowledged, r.Recovered, r.others())
-}
 
 // What is lost and doubled is seen, in figures that nobody made while something ran.
 func TestReportsTellWhatIsWrong(t *testing.T) {
@@ -113,7 +51,7 @@ func TestWrongAnswers(t *testing.T) {
 		"cut off":             {cut, "", time.Second, nil, false},
 		"not answered at all": {cut, "", answerPatience, nil, true},
 	} {
-		client := newClient("127.0.0.1:1", promised)
+		client := newClient("127.0.0.1:1")
 		client.may = []int{502}
 		client.note("GET /", answer{status: c.status}, c.retryAfter, c.took, c.expected)
 		if wrong := client.wrongs > 0; wrong != c.wrong {

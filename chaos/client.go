@@ -27,9 +27,8 @@ const cut = 0
 
 // client makes requests to the service and takes down how they were answered.
 type client struct {
-	base   string
-	http   *http.Client
-	limits limits
+	base string
+	http *http.Client
 	// may has the statuses that a fault may cause besides 503 and no answer at all.
 	may []int
 
@@ -40,11 +39,11 @@ type client struct {
 	wrongs  int
 }
 
-func newClient(address string, l limits) *client {
+func newClient(address string) *client {
 	return &client{
-		base:   "http://" + address,
-		http:   &http.Client{Timeout: answerPatience, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
-		limits: l, answers: map[int]int{},
+		base:    "http://" + address,
+		http:    &http.Client{Timeout: answerPatience, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
+		answers: map[int]int{},
 	}
 }
 
@@ -147,7 +146,7 @@ func (c *client) note(what string, a answer, retryAfter string, took time.Durati
 		c.slowest = max(c.slowest, took)
 		if seconds, err := strconv.Atoi(retryAfter); err != nil || seconds < 1 {
 			reason = "without Retry-After"
-		} else if took > c.limits.answer {
+		} else if took > maxRefusal {
 			reason = "too late"
 		}
 	case !slices.Contains(expected, a.status) && !slices.Contains(c.may, a.status):

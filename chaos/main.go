@@ -27,20 +27,15 @@ type options struct {
 	databases []string
 	only      *regexp.Regexp
 	binary    string
-	root      string // the repository's, from which the program is built; "" is here
 	json      string
 	keep      string
-	limits    limits
 }
 
-// limits are what an answer and a recovery may take.
-type limits struct {
-	answer  time.Duration // of a request that is refused
-	recover time.Duration // from the return of the database to the first success
-}
-
-// promised are the limits that the service promises (rules: http#errors).
-var promised = limits{answer: 2 * time.Second, recover: time.Second}
+// The limits that the service promises (rules: http#errors).
+const (
+	maxRefusal  = 2 * time.Second // of a request that is refused
+	maxRecovery = time.Second     // from the return of the database to the first success
+)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -113,7 +108,6 @@ func parse(args []string) (o options, err error) {
 	if o.length <= 0 {
 		return o, errors.New("--length: must be above 0")
 	}
-	o.limits = promised
 	o.only, err = regexp.Compile(*only)
 	return o, err
 }
@@ -138,7 +132,7 @@ func (o *options) build(ctx context.Context, dir string, out io.Writer) (err err
 	}
 	o.binary = filepath.Join(dir, "tenantry")
 	build := exec.CommandContext(ctx, "go", "build", "-trimpath", "-o", o.binary, "./cmd/tenantry")
-	build.Dir, build.Stdout, build.Stderr = o.root, out, os.Stderr
+	build.Stdout, build.Stderr = out, os.Stderr
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("build the service (from the repository's root): %w", err)
 	}

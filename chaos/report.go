@@ -133,7 +133,7 @@ func (w *world) report(r *row, t *tally) {
 	r.Slowest = milliseconds(c.slowest)
 	for _, d := range w.recovered {
 		r.Recovered = append(r.Recovered, milliseconds(d))
-		if d > w.limits.recover {
+		if d > maxRecovery {
 			r.slow = true
 			c.complain("it took %s to come back", d)
 		}

@@ -85,7 +85,7 @@ func newWorld(ctx context.Context, o options, s scenario, database, dir string) 
 		}
 	}
 	w.front.instances.Store(&w.instances)
-	c := newClient(w.front.address, o.limits)
+	c := newClient(w.front.address)
 	c.may = s.may
 	w.load = newLoad(c, w.provider)
 	if err := w.load.prepare(ctx); err != nil {
@@ -313,7 +313,7 @@ func (w *world) back(ctx context.Context) error {
 func (w *world) away(ctx context.Context) {
 	select {
 	case <-ctx.Done():
-	case <-time.After(w.limits.answer):
+	case <-time.After(maxRefusal):
 	}
 	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
 	for _, i := range w.instances {
