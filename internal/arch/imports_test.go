@@ -1,11 +1,14 @@
 package arch
 
 import (
+	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -74,27 +77,31 @@ type pkg struct {
 	XTestImports []string
 }
 
-// packages lists every package of the module.
-func packages(t *testing.T) []pkg {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Doc,Dir,GoFiles,TestGoFiles,Imports,TestImports,XTestImports", module+"...")
+// listed are the packages of the module. All tests share the result of go list.
+var listed = sync.OnceValues(func() (all []pkg, err error) {
+	cmd := exec.Command("go", "list", "-json=ImportPath,Doc,Dir,GoFiles,TestGoFiles,Imports,TestImports,XTestImports", module+"...")
 	cmd.Dir = "../.."
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list: %v", err)
+		return nil, fmt.Errorf("go list: %w", err)
 	}
-	var all []pkg
-	for dec := json.NewDecoder(strings.NewReader(string(out))); ; {
+	for dec := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p pkg
 		if err := dec.Decode(&p); err == io.EOF {
-			break
+			return all, nil
 		} else if err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		all = append(all, p)
 	}
-	if len(all) < 10 {
-		t.Fatalf("go list found only %d packages", len(all))
+})
+
+// packages lists every package of the module.
+func packages(t *testing.T) []pkg {
+	t.Helper()
+	all, err := listed()
+	if err != nil || len(all) < 10 {
+		t.Fatalf("%d packages: %v", len(all), err)
 	}
 	return all
 }

@@ -151,17 +151,25 @@ func TestWords(t *testing.T) {
 	}
 }
 
+// quotedKey matches a string that may be the key of a message.
+var quotedKey = regexp.MustCompile(`"[\w./-]+"`)
+
 // Every message that answers and alerts can have is used by the program. A key that ends
 // with a variable is used by its beginning.
 func TestMessagesAreUsed(t *testing.T) {
 	t.Parallel()
-	program, codes := "", ""
+	program, codes := map[string]bool{}, ""
+	collect := func(text string) {
+		for _, word := range quotedKey.FindAllString(text, -1) {
+			program[word] = true
+		}
+	}
 	err := walk("../..", ".go", func(name string, text []byte) error {
 		switch {
 		case strings.HasSuffix(name, "internal/fault/codes.go"):
 			codes = string(text)
 		case !strings.HasSuffix(name, "_test.go"):
-			program += string(text)
+			collect(string(text))
 		}
 		return nil
 	})
@@ -169,7 +177,7 @@ func TestMessagesAreUsed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := walk("../..", ".js", func(_ string, text []byte) error {
-		program += strings.ReplaceAll(string(text), "'", `"`)
+		collect(strings.ReplaceAll(string(text), "'", `"`))
 		return nil
 	}); err != nil {
 		t.Fatal(err)
@@ -181,7 +189,7 @@ func TestMessagesAreUsed(t *testing.T) {
 		for key := range locales[i18n.Default] {
 			key = plain(strings.TrimSuffix(key, "/count"))
 			beginning := key[:strings.LastIndexByte(key, '.')+1]
-			if !strings.Contains(program, `"`+key+`"`) && (beginning == "error." || beginning == "" || !strings.Contains(program, `"`+beginning+`"`)) &&
+			if !program[`"`+key+`"`] && (beginning == "error." || beginning == "" || !program[`"`+beginning+`"`]) &&
 				!strings.Contains(codes, `"`+strings.TrimPrefix(key, "error.")+`"`) {
 				t.Errorf("%s: nothing uses %s", folder, key)
 			}
