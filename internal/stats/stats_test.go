@@ -237,6 +237,7 @@ func TestQuotaRefusals(t *testing.T) {
 // Health tells what needs attention.
 func TestHealth(t *testing.T) {
 	t.Parallel()
+	apptest.OneInstance(t, "each instance opens its own circuit breaker")
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, p *apptest.Proxy) {
 		ada := s.NewCustomer("ada")
 		s.BuyPlan(ada.Owner, "starter")

@@ -22,12 +22,21 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit"
 )
 
-// threeVariable asks for three instances of every service on PostgreSQL, with Redis, behind a
-// proxy that gives them requests in turn: `make three`. Each is a process of its own. The first is
-// the test's, which has the sandbox; the others are told when its clock is moved.
+// threeVariable gives every service on PostgreSQL three instances, with Redis, behind a proxy that
+// forwards requests in turn (scripts/three). Each instance is a process. The first one is the
+// test's process and has the sandbox; the proxy forwards each change of its clock to the others.
 const threeVariable = "TENANTRY_TEST_THREE"
 
-// three says of a service that is about to start whether it is to have three instances.
+// OneInstance skips t where services have three instances: t tests a single instance. The reason
+// says why three behave differently.
+func OneInstance(t testing.TB, reason string) {
+	t.Helper()
+	if os.Getenv(threeVariable) != "" {
+		t.Skip("tests a single instance: " + reason)
+	}
+}
+
+// three reports whether a service that is about to start gets three instances.
 func three(s settings.Settings) bool {
 	return os.Getenv(threeVariable) != "" && s.PublicURL == nil && strings.HasPrefix(s.DatabaseURL.Reveal(), "postgres")
 }

@@ -41,6 +41,7 @@ func yen(change map[string]any) map[string]any {
 
 func TestAdminCurrencies(t *testing.T) {
 	t.Parallel()
+	apptest.OneInstance(t, "other instances show a change of the catalog within a minute")
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		admin := s.Admin()
 		public := func() []string {

@@ -97,6 +97,7 @@ func TestPSPLink(t *testing.T) {
 
 func TestPSPImport(t *testing.T) {
 	t.Parallel()
+	apptest.OneInstance(t, "other instances show a change of the catalog within a minute")
 	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
 		admin, team := s.Admin(), soldPlanOf(s, "team")
 		path := "/api/v1/admin/plans/" + team.id + "/prices/psp-import"

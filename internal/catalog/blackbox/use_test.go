@@ -52,6 +52,7 @@ func TestCatalogInUse(t *testing.T) {
 // A change shows in the public catalog at once, on the instance that made it.
 func TestPublicCatalogFollows(t *testing.T) {
 	t.Parallel()
+	apptest.OneInstance(t, "other instances show a change of the catalog within a minute")
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		k := s.CatalogAdmin()
 		public := func(list, slug string) apptest.Object {

@@ -18,6 +18,7 @@ import (
 // reconciliation everything is as it is at the provider, each thing once.
 func TestReconcileAfterAStorm(t *testing.T) {
 	t.Parallel()
+	apptest.OneInstance(t, "the test kills and starts the only process")
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()

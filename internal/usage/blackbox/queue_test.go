@@ -97,6 +97,7 @@ func shownUsage(s *apptest.Server, o apptest.Owner) (current float64, events int
 // meanwhile is stored with its count or not at all.
 func TestFullQueueIsToldToComeAgain(t *testing.T) {
 	t.Parallel()
+	apptest.OneInstance(t, "each instance has its own queue")
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		o := s.Register("ada@example.com", true)
 		record := func() int {

@@ -257,6 +257,7 @@ func TestFiveDays(t *testing.T) {
 // An endpoint that hangs, with more to deliver than there is room for, delays no other.
 func TestHangingEndpointsDelayNobody(t *testing.T) {
 	t.Parallel()
+	apptest.OneInstance(t, "each instance limits its own deliveries")
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		ada := s.Register("ada@example.com", true)
 		end := make(chan struct{})
