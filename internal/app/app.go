@@ -48,7 +48,6 @@ type service struct {
 // newService builds the service, which does nothing yet: process runs it. s must
 // know its public URL.
 func newService(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logger) (*service, error) {
-	log = slog.New(newSteady(log.Handler(), clock.System()))
 	platform, err := newPlatform(s, db, out, log)
 	if err != nil {
 		return nil, err

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"net"
 	"path/filepath"
 	"time"
@@ -21,7 +20,7 @@ import (
 // at the sandbox's time, and it is the caller who moves it when the sandbox's moves. Tests use it
 // to run several instances that share one sandbox; no command does.
 func Beside(ctx context.Context, s settings.Settings, own string, logTo io.Writer, started func(net.Addr, *clock.Adjustable) error) (err error) {
-	log := slog.New(calm{commands.NewLog(logTo, s).Handler()})
+	log := newSandboxLog(logTo, s)
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
 		return err

@@ -16,6 +16,8 @@ import (
 	parts "github.com/tenantry/tenantry/clients/elements"
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/app/commands"
+	"github.com/tenantry/tenantry/internal/psp/compare"
+	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/sandbox"
 	"github.com/tenantry/tenantry/internal/sandbox/hooks"
 	"github.com/tenantry/tenantry/internal/sandbox/idp"
@@ -29,7 +31,7 @@ import (
 // ends. When it is ready it writes a banner with its URLs to out, in one Write. The
 // log goes to logTo.
 func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err error) {
-	log := slog.New(calm{commands.NewLog(logTo, s).Handler()})
+	log := newSandboxLog(logTo, s)
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
 	if err != nil {
 		return err
@@ -65,6 +67,12 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 		}
 		return banner(out, s)
 	})
+}
+
+// newSandboxLog returns a logger that takes two warnings for normal. When the sandbox's clock is
+// moved, the daily comparisons run before the provider's notifications arrive.
+func newSandboxLog(w io.Writer, s settings.Settings) *slog.Logger {
+	return commands.NewLog(w, s, compare.LoggedDifference, inbox.LoggedMissed)
 }
 
 // newSandboxed wires the service with the sandbox in place of the outside world,

@@ -13,7 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/i18n"
-	"github.com/tenantry/tenantry/internal/tracing"
+	"github.com/tenantry/tenantry/internal/logging"
 )
 
 type infoKey struct{}
@@ -79,7 +79,7 @@ func (a *API) begin(next http.Handler) http.Handler {
 		info.header["X-Request-Id"] = []string{info.id}
 		routing := chi.NewRouteContext()
 		traced, end := a.cfg.Tracer.Request(r, methodForLog(r.Method))
-		ctx := tracing.WithRequest(context.WithValue(traced, infoKey{}, info), info.id)
+		ctx := logging.WithRequestID(context.WithValue(traced, infoKey{}, info), info.id)
 		ctx = context.WithValue(ctx, chi.RouteCtxKey, routing)
 		if locale := a.cfg.Messages.Match(r.Header.Get("Accept-Language")); locale != "" {
 			ctx = i18n.With(ctx, locale)
@@ -89,7 +89,7 @@ func (a *API) begin(next http.Handler) http.Handler {
 		defer func() {
 			now, status, route := a.cfg.Clock.Now(), max(rw.Status(), http.StatusOK), routing.RoutePattern()
 			a.cfg.Observe(ctx, methodForLog(r.Method), route, status, now.Sub(start))
-			a.logRequest(traced, r, info, route, rw, now, now.Sub(start))
+			a.logRequest(ctx, r, info, route, rw, now.Sub(start))
 			end(route, status)
 		}()
 		next.ServeHTTP(rw, r)
@@ -97,22 +97,20 @@ func (a *API) begin(next http.Handler) http.Handler {
 }
 
 // logRequest writes one line for a request. It names the route by its template
-// and leaves out query strings, headers and bodies, which carry tokens and codes. ctx has the
-// trace of the request and not its id, which the line gets here with all the rest.
-func (a *API) logRequest(ctx context.Context, r *http.Request, info *requestInfo, route string, rw middleware.WrapResponseWriter, now time.Time, took time.Duration) {
+// and leaves out query strings, headers and bodies, which carry tokens and codes.
+func (a *API) logRequest(ctx context.Context, r *http.Request, info *requestInfo, route string, rw middleware.WrapResponseWriter, took time.Duration) {
 	quiet := slices.ContainsFunc(a.cfg.Unlogged, func(start string) bool { return strings.HasPrefix(r.URL.Path, start) })
 	if quiet || !a.cfg.Log.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
-	var room [10]slog.Attr
-	attrs := append(room[:0],
+	attrs := []slog.Attr{
 		slog.String("method", methodForLog(r.Method)),
 		slog.String("route", route),
 		slog.Int("status", max(rw.Status(), http.StatusOK)),
 		slog.Int("bytes", rw.BytesWritten()),
 		slog.Float64("took_ms", float64(took.Microseconds())/1000),
 		slog.String("ip", a.address(r, info)),
-	)
+	}
 	if info.userID != 0 {
 		attrs = append(attrs, slog.Int64("user", info.userID))
 	}
@@ -122,10 +120,7 @@ func (a *API) logRequest(ctx context.Context, r *http.Request, info *requestInfo
 	if info.tenant != uuid.Nil {
 		attrs = append(attrs, slog.String("tenant", info.tenant.String()))
 	}
-	attrs = append(attrs, slog.String("request_id", info.id))
-	line := slog.NewRecord(now, slog.LevelInfo, "request", 0)
-	line.AddAttrs(attrs...)
-	_ = a.cfg.Log.Handler().Handle(ctx, line) // as everywhere, a log that cannot be written fails no request
+	a.cfg.Log.LogAttrs(ctx, slog.LevelInfo, "request", attrs...)
 }
 
 // address returns the client's address, which is found once for a request.

@@ -21,8 +21,8 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/logging"
 	"github.com/tenantry/tenantry/internal/rest"
-	"github.com/tenantry/tenantry/internal/tracing"
 )
 
 var (
@@ -87,7 +87,7 @@ func config(t testing.TB, log io.Writer) rest.Config {
 	}
 	return rest.Config{
 		Messages:         messages,
-		Log:              slog.New(tracing.LogHandler(slog.NewJSONHandler(log, nil))),
+		Log:              logging.New(log, logging.Config{JSON: true}),
 		Clock:            clock.System(),
 		Authenticate:     authenticate,
 		Limiter:          limited(nil),

@@ -1,7 +1,6 @@
 // Package tracing makes spans of requests, queries, calls to the payment provider and jobs,
 // and sends them to a collector by OpenTelemetry's protocol (OTLP) over HTTP. A nil Tracer
-// makes none, at no cost. The package also says in each line of the log which request and
-// which trace it belongs to.
+// makes none, at no cost.
 package tracing
 
 import (
@@ -156,6 +155,15 @@ func ID(ctx context.Context) string {
 		return s.TraceID().String()
 	}
 	return ""
+}
+
+// IDs returns the IDs of the trace and the span of ctx, sampled or not; ok is false without a span.
+func IDs(ctx context.Context) (traceID, spanID string, ok bool) {
+	s := trace.SpanContextFromContext(ctx)
+	if !s.IsValid() {
+		return "", "", false
+	}
+	return s.TraceID().String(), s.SpanID().String(), true
 }
 
 func nothing(bool) {}

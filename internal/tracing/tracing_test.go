@@ -1,11 +1,8 @@
 package tracing_test
 
 import (
-	"bytes"
 	"context"
-	"log/slog"
 	"net/http/httptest"
-	"strings"
 	"testing"
 
 	"go.opentelemetry.io/otel/trace"
@@ -71,33 +68,5 @@ func TestQueryName(t *testing.T) {
 		if got := tracing.QueryName(text); got != want {
 			t.Errorf("%q is %s, want %s", text, got, want)
 		}
-	}
-}
-
-// Each line has the request and the trace of its context, after what it says itself, and no
-// more than there is.
-func TestLogHandler(t *testing.T) {
-	t.Parallel()
-	var out bytes.Buffer
-	log := slog.New(tracing.LogHandler(slog.NewTextHandler(&out, &slog.HandlerOptions{ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
-		if a.Key == slog.TimeKey || a.Key == slog.LevelKey {
-			return slog.Attr{}
-		}
-		return a
-	}})))
-	log.Info("none", "a", 1)
-	request := tracing.WithRequest(t.Context(), "r1")
-	log.InfoContext(request, "request", "a", 1)
-	log.With("b", 2).InfoContext(tracing.WithRequest(spanned(t), "r2"), "both")
-	log.WithGroup("g").InfoContext(spanned(t), "group", "c", 3)
-	want := `msg=none a=1
-msg=request a=1 request_id=r1
-msg=both b=2 request_id=r2 trace_id=` + traceOf + ` span_id=` + spanOf + `
-msg=group g.c=3 g.trace_id=` + traceOf + ` g.span_id=` + spanOf + "\n"
-	if got := out.String(); got != want {
-		t.Errorf("%s", strings.TrimSpace(got))
-	}
-	if tracing.RequestID(request) != "r1" || tracing.RequestID(t.Context()) != "" {
-		t.Error("the id of a request is lost")
 	}
 }

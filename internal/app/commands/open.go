@@ -9,11 +9,10 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/tenantry/tenantry/internal/logbuffer"
-	"github.com/tenantry/tenantry/internal/logline"
+	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/logging"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/tracing"
 )
 
 // Open opens the database and brings it up to date.
@@ -33,17 +32,20 @@ func Open(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 // Closing closes the database when a function returns, and joins the error to *err.
 func Closing(db *sqldb.DB, err *error) { *err = errors.Join(*err, db.Close()) }
 
-// NewLog returns a logger that writes to w in the level and format of s.
-func NewLog(w io.Writer, s settings.Settings) *slog.Logger {
-	if s.LogFormat == settings.LogJSON {
-		return slog.New(tracing.LogHandler(logline.New(w, s.LogLevel)))
-	}
-	return slog.New(tracing.LogHandler(slog.NewTextHandler(w, &slog.HandlerOptions{Level: s.LogLevel})))
+// NewLog returns a logger that writes to w in the level and format of s. Warnings with an expected
+// message are logged at INFO.
+func NewLog(w io.Writer, s settings.Settings, expected ...string) *slog.Logger {
+	return logging.New(w, logConfig(s, expected))
 }
 
-// NewBufferedLog returns a logger as NewLog does whose lines share writes. Lines below WARN
-// are written a few milliseconds later: who ends the process calls flush before.
+// NewBufferedLog is NewLog with a buffer. Call flush before the process exits.
 func NewBufferedLog(w io.Writer, s settings.Settings) (log *slog.Logger, flush func() error) {
-	buffer := logbuffer.New(w)
-	return slog.New(buffer.Handler(NewLog(buffer, s).Handler())), buffer.Flush
+	return logging.NewBuffered(w, logConfig(s, nil))
+}
+
+func logConfig(s settings.Settings, expected []string) logging.Config {
+	return logging.Config{
+		JSON: s.LogFormat == settings.LogJSON, Level: s.LogLevel, Expected: expected,
+		IsOutage: sqldb.IsUnavailable, Clock: clock.System(),
+	}
 }
