@@ -49,14 +49,8 @@ ALTER TABLE waiting_items DROP CONSTRAINT waiting_items_operation_id_fkey;
 ALTER TABLE waiting_items DROP CONSTRAINT waiting_items_subscription_id_fkey;
 ALTER TABLE waiting_items DROP CONSTRAINT waiting_items_tenant_id_fkey;
 
--- What one server has beside them: for the version before, and keys that several machines cannot hold.
-DROP TRIGGER invoice_documents_tenant ON invoice_documents;
-DROP INDEX checkouts_before_key;
-DROP INDEX former_psp_customers_before_key;
-DROP INDEX invoice_documents_before_key;
+-- Keys without the tenant, which only a single server can enforce.
 DROP INDEX psp_customers_one_tenant_key;
-DROP INDEX psp_invoices_before_key;
-DROP INDEX usage_refusals_before_key;
 
 -- Reference tables are whole on every machine.
 SELECT create_reference_table('currencies');

@@ -54,7 +54,7 @@ func newRig(t *testing.T, db *sqldb.DB) rig {
 		{"INSERT INTO tenants (id, name, slug, preferred_currency, created_at, updated_at) VALUES ($1, 'T', 't', 'EUR', $2, $2)", []any{r.to.TenantID, now.Now()}},
 		{"INSERT INTO memberships (tenant_id, user_id, role_id, joined_at) SELECT $1, 2, id, $2 FROM roles WHERE name = 'member'", []any{r.to.TenantID, now.Now()}},
 		{
-			"INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, created_at) VALUES ($1, 1, 'access', 'h', $2, $3, $3, 0, $4)",
+			"INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at) VALUES ($1, 1, 'access', 'h', $2, $3, $3, 0, $4, $4)",
 			[]any{r.token, sqldb.NewID(), now.Now().Add(time.Hour), now.Now()},
 		},
 	} {

@@ -25,13 +25,20 @@ func Migrations() fs.FS {
 	return files
 }
 
-// ErrNewer is returned when a later version of the service has migrated the database.
-// This version could damage what it does not know.
-var ErrNewer = errors.New("sqldb: the database is newer than this program")
+var (
+	// ErrNewer means that a later version of the service migrated the database. This version could
+	// damage data that it does not know.
+	ErrNewer = errors.New("sqldb: the database is newer than this program")
+	// ErrOlder means that a build from before the baseline created the database.
+	ErrOlder = errors.New("sqldb: the database is from a build before 0.1.0, which cannot be upgraded: start with a new database (docs/upgrading.md)")
+)
 
-// migrationLock is the number of the lock that PostgreSQL keeps per database. That of 0.1.0 ended in
-// 7: an instance of it waits for its lock in a statement, which CREATE INDEX CONCURRENTLY waits
-// for, so that neither would ever go on.
+// baseline is the version of the first migration. Builds before the baseline numbered theirs from
+// 1 to 110: numbers from the baseline on keep an old database apart from a newer one, and those
+// builds refuse a database of this one as newer.
+const baseline = 1000
+
+// migrationLock is the key of the advisory lock in PostgreSQL, which is per database.
 const migrationLock = 7_470_256_014_611_339
 
 // How often a waiting process looks at the lock.
@@ -53,7 +60,7 @@ type Migration struct {
 
 // Migrate brings the schema up to date. There are no migrations back. Any number of
 // processes may call it at once: one works and the others wait until ctx ends.
-// The error is ErrNewer if the database is ahead of this program.
+// It returns ErrNewer or ErrOlder if this program cannot use the database.
 func (db *DB) Migrate(ctx context.Context) error {
 	return db.migrations(ctx, func(p *goose.Provider) error {
 		before, err := p.GetDBVersion(ctx)
@@ -71,8 +78,8 @@ func (db *DB) Migrate(ctx context.Context) error {
 	})
 }
 
-// MigrationStatus lists the steps that this program knows, in order. The error
-// is ErrNewer if the database has made others.
+// MigrationStatus lists the steps that this program knows, in order. It returns ErrNewer or
+// ErrOlder if the database has other steps.
 func (db *DB) MigrationStatus(ctx context.Context) ([]Migration, error) {
 	var list []Migration
 	err := db.migrations(ctx, func(p *goose.Provider) error {
@@ -106,7 +113,8 @@ func (db *DB) Version(ctx context.Context) (int64, error) {
 	return version, err
 }
 
-// migrations calls f under the lock, unless the database is newer.
+// migrations calls f under the lock, unless the database is newer or older than this program's
+// migrations.
 func (db *DB) migrations(ctx context.Context, f func(p *goose.Provider) error) error {
 	// One caller per process waits for the lock: each holds a connection
 	// meanwhile, and the one that works needs another from the same pool.
@@ -129,8 +137,11 @@ func (db *DB) migrations(ctx context.Context, f func(p *goose.Provider) error) e
 	if err != nil {
 		return fmt.Errorf("sqldb: read the schema's version: %w", err)
 	}
-	if current > target {
+	switch {
+	case current > target:
 		return fmt.Errorf("%w: it is at version %d, the program knows %d", ErrNewer, current, target)
+	case current > 0 && current < baseline:
+		return fmt.Errorf("%w; it is at version %d", ErrOlder, current)
 	}
 	if err := f(p); err != nil {
 		return fmt.Errorf("sqldb: migrate: %w", err)

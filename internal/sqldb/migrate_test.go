@@ -2,6 +2,7 @@ package sqldb_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,7 +83,7 @@ func TestMigrationStatus(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if len(list) == 0 || list[0].Name != "00001_jobs.sql" || list[0].Version != 1 {
+				if len(list) == 0 || list[0].Name != "01000_baseline.sql" || list[0].Version != 1000 {
 					t.Errorf("list %+v", list)
 				}
 				var want int64
@@ -105,17 +106,37 @@ func TestMigrationStatus(t *testing.T) {
 	}
 }
 
-func TestNewerDatabaseIsRefused(t *testing.T) {
+// wantRefused checks that the database is refused with an error, and only with that one.
+func wantRefused(t *testing.T, db *sqldb.DB, want error) {
+	t.Helper()
+	_, status := db.MigrationStatus(t.Context())
+	for _, err := range []error{db.Migrate(t.Context()), status} {
+		if !errors.Is(err, want) || errors.Is(err, sqldb.ErrNewer) && errors.Is(err, sqldb.ErrOlder) {
+			t.Errorf("error %v, want %v", err, want)
+		}
+	}
+}
+
+func TestMigrateRefusesNewerDatabase(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		exec(t, db, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`)
-		if err := db.Migrate(t.Context()); !errors.Is(err, sqldb.ErrNewer) {
-			t.Errorf("Migrate: %v, want ErrNewer", err)
-		}
-		if _, err := db.MigrationStatus(t.Context()); !errors.Is(err, sqldb.ErrNewer) {
-			t.Errorf("MigrationStatus: %v, want ErrNewer", err)
-		}
+		wantRefused(t, db, sqldb.ErrNewer)
 	})
+}
+
+// Builds before the baseline numbered their migrations from 1 to 110.
+func TestMigrateRefusesDatabaseBeforeBaseline(t *testing.T) {
+	t.Parallel()
+	for _, version := range []int{1, 86, 110} {
+		dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
+			exec(t, db, `DELETE FROM goose_db_version WHERE version_id > 0`)
+			for v := 1; v <= version; v++ {
+				exec(t, db, fmt.Sprintf(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, true)`, v))
+			}
+			wantRefused(t, db, sqldb.ErrOlder)
+		})
+	}
 }
 
 // The file is made together with its folder, and only its owner reads it.

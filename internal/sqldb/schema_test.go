@@ -74,8 +74,6 @@ func withoutTenants(schema map[string]table) map[string]table {
 		}
 		schema[name] = tab
 	}
-	documents := schema["invoice_documents"].Columns
-	documents[slices.IndexFunc(documents, func(c column) bool { return c.Name == distribution.Column })].Nullable = true
 	return sorted(schema)
 }
 

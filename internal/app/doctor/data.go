@@ -119,6 +119,9 @@ func (d *doctor) schema(ctx context.Context, db *sqldb.DB) {
 	case errors.Is(err, sqldb.ErrNewer):
 		d.fail("database", err.Error(), "Run the version of the service that migrated it, or a later one.")
 		return
+	case errors.Is(err, sqldb.ErrOlder):
+		d.fail("database", err.Error(), "Start with a new database, or run the build that created this one.")
+		return
 	case err != nil:
 		d.fail("database", err.Error(), "")
 		return

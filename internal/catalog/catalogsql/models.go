@@ -39,9 +39,9 @@ type Feature struct {
 	IsActive    bool
 	IsSystem    bool
 	Metadata    sqldb.JSON
-	DeletedAt   *time.Time
 	CreatedAt   time.Time
 	UpdatedAt   time.Time
+	DeletedAt   *time.Time
 }
 
 type Plan struct {
@@ -58,10 +58,10 @@ type Plan struct {
 	SortOrder     int32
 	IsActive      bool
 	Metadata      sqldb.JSON
-	DeletedAt     *time.Time
+	PSPProductID  *string
 	CreatedAt     time.Time
 	UpdatedAt     time.Time
-	PSPProductID  *string
+	DeletedAt     *time.Time
 }
 
 type PlanPrice struct {
@@ -75,14 +75,13 @@ type PlanPrice struct {
 }
 
 type Product struct {
-	ID           uuid.UUID
-	Slug         string
-	Name         sqldb.JSON
-	Description  sqldb.JSON
-	IsActive     bool
-	Metadata     sqldb.JSON
-	PSPProductID *string
-	DeletedAt    *time.Time
-	CreatedAt    time.Time
-	UpdatedAt    time.Time
+	ID          uuid.UUID
+	Slug        string
+	Name        sqldb.JSON
+	Description sqldb.JSON
+	IsActive    bool
+	Metadata    sqldb.JSON
+	CreatedAt   time.Time
+	UpdatedAt   time.Time
+	DeletedAt   *time.Time
 }

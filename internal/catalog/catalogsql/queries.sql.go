@@ -153,7 +153,7 @@ func (q *Queries) DeleteProduct(ctx context.Context, arg DeleteProductParams) er
 }
 
 const entitlements = `-- name: Entitlements :many
-SELECT entitlements.id, entitlements.plan_id, entitlements.feature_id, entitlements.type, entitlements.value, entitlements.created_at, entitlements.updated_at, features.id, features.code, features.name, features.description, features.is_active, features.is_system, features.metadata, features.deleted_at, features.created_at, features.updated_at
+SELECT entitlements.id, entitlements.plan_id, entitlements.feature_id, entitlements.type, entitlements.value, entitlements.created_at, entitlements.updated_at, features.id, features.code, features.name, features.description, features.is_active, features.is_system, features.metadata, features.created_at, features.updated_at, features.deleted_at
 FROM entitlements
 JOIN features ON features.id = entitlements.feature_id
 JOIN plans ON plans.id = entitlements.plan_id
@@ -189,9 +189,9 @@ func (q *Queries) Entitlements(ctx context.Context) ([]EntitlementsRow, error) {
 			&i.Feature.IsActive,
 			&i.Feature.IsSystem,
 			&i.Feature.Metadata,
-			&i.Feature.DeletedAt,
 			&i.Feature.CreatedAt,
 			&i.Feature.UpdatedAt,
+			&i.Feature.DeletedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -207,7 +207,7 @@ func (q *Queries) Entitlements(ctx context.Context) ([]EntitlementsRow, error) {
 }
 
 const entitlementsOfPlan = `-- name: EntitlementsOfPlan :many
-SELECT entitlements.id, entitlements.plan_id, entitlements.feature_id, entitlements.type, entitlements.value, entitlements.created_at, entitlements.updated_at, features.id, features.code, features.name, features.description, features.is_active, features.is_system, features.metadata, features.deleted_at, features.created_at, features.updated_at
+SELECT entitlements.id, entitlements.plan_id, entitlements.feature_id, entitlements.type, entitlements.value, entitlements.created_at, entitlements.updated_at, features.id, features.code, features.name, features.description, features.is_active, features.is_system, features.metadata, features.created_at, features.updated_at, features.deleted_at
 FROM entitlements JOIN features ON features.id = entitlements.feature_id
 WHERE entitlements.plan_id = $1 AND features.deleted_at IS NULL
 `
@@ -241,9 +241,9 @@ func (q *Queries) EntitlementsOfPlan(ctx context.Context, planID uuid.UUID) ([]E
 			&i.Feature.IsActive,
 			&i.Feature.IsSystem,
 			&i.Feature.Metadata,
-			&i.Feature.DeletedAt,
 			&i.Feature.CreatedAt,
 			&i.Feature.UpdatedAt,
+			&i.Feature.DeletedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -259,7 +259,7 @@ func (q *Queries) EntitlementsOfPlan(ctx context.Context, planID uuid.UUID) ([]E
 }
 
 const feature = `-- name: Feature :one
-SELECT id, code, name, description, is_active, is_system, metadata, deleted_at, created_at, updated_at FROM features WHERE id = $1 AND deleted_at IS NULL
+SELECT id, code, name, description, is_active, is_system, metadata, created_at, updated_at, deleted_at FROM features WHERE id = $1 AND deleted_at IS NULL
 `
 
 func (q *Queries) Feature(ctx context.Context, id uuid.UUID) (Feature, error) {
@@ -273,15 +273,15 @@ func (q *Queries) Feature(ctx context.Context, id uuid.UUID) (Feature, error) {
 		&i.IsActive,
 		&i.IsSystem,
 		&i.Metadata,
-		&i.DeletedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.DeletedAt,
 	)
 	return i, err
 }
 
 const featureByCode = `-- name: FeatureByCode :one
-SELECT id, code, name, description, is_active, is_system, metadata, deleted_at, created_at, updated_at FROM features WHERE code = $1 AND deleted_at IS NULL
+SELECT id, code, name, description, is_active, is_system, metadata, created_at, updated_at, deleted_at FROM features WHERE code = $1 AND deleted_at IS NULL
 `
 
 func (q *Queries) FeatureByCode(ctx context.Context, code string) (Feature, error) {
@@ -295,15 +295,15 @@ func (q *Queries) FeatureByCode(ctx context.Context, code string) (Feature, erro
 		&i.IsActive,
 		&i.IsSystem,
 		&i.Metadata,
-		&i.DeletedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.DeletedAt,
 	)
 	return i, err
 }
 
 const features = `-- name: Features :many
-SELECT id, code, name, description, is_active, is_system, metadata, deleted_at, created_at, updated_at FROM features WHERE deleted_at IS NULL
+SELECT id, code, name, description, is_active, is_system, metadata, created_at, updated_at, deleted_at FROM features WHERE deleted_at IS NULL
 `
 
 func (q *Queries) Features(ctx context.Context) ([]Feature, error) {
@@ -323,9 +323,9 @@ func (q *Queries) Features(ctx context.Context) ([]Feature, error) {
 			&i.IsActive,
 			&i.IsSystem,
 			&i.Metadata,
-			&i.DeletedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.DeletedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -568,7 +568,7 @@ func (q *Queries) LockPlansOfProduct(ctx context.Context, productID uuid.UUID) (
 }
 
 const plan = `-- name: Plan :one
-SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.sort_order, plans.is_active, plans.metadata, plans.deleted_at, plans.created_at, plans.updated_at, plans.psp_product_id, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.psp_product_id, products.deleted_at, products.created_at, products.updated_at
+SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.sort_order, plans.is_active, plans.metadata, plans.psp_product_id, plans.created_at, plans.updated_at, plans.deleted_at, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.created_at, products.updated_at, products.deleted_at
 FROM plans JOIN products ON products.id = plans.product_id
 WHERE plans.id = $1
 `
@@ -595,26 +595,25 @@ func (q *Queries) Plan(ctx context.Context, id uuid.UUID) (PlanRow, error) {
 		&i.Plan.SortOrder,
 		&i.Plan.IsActive,
 		&i.Plan.Metadata,
-		&i.Plan.DeletedAt,
+		&i.Plan.PSPProductID,
 		&i.Plan.CreatedAt,
 		&i.Plan.UpdatedAt,
-		&i.Plan.PSPProductID,
+		&i.Plan.DeletedAt,
 		&i.Product.ID,
 		&i.Product.Slug,
 		&i.Product.Name,
 		&i.Product.Description,
 		&i.Product.IsActive,
 		&i.Product.Metadata,
-		&i.Product.PSPProductID,
-		&i.Product.DeletedAt,
 		&i.Product.CreatedAt,
 		&i.Product.UpdatedAt,
+		&i.Product.DeletedAt,
 	)
 	return i, err
 }
 
 const planBySlug = `-- name: PlanBySlug :one
-SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.sort_order, plans.is_active, plans.metadata, plans.deleted_at, plans.created_at, plans.updated_at, plans.psp_product_id, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.psp_product_id, products.deleted_at, products.created_at, products.updated_at
+SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.sort_order, plans.is_active, plans.metadata, plans.psp_product_id, plans.created_at, plans.updated_at, plans.deleted_at, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.created_at, products.updated_at, products.deleted_at
 FROM plans JOIN products ON products.id = plans.product_id
 WHERE plans.slug = $1 AND plans.deleted_at IS NULL
 `
@@ -641,20 +640,19 @@ func (q *Queries) PlanBySlug(ctx context.Context, slug string) (PlanBySlugRow, e
 		&i.Plan.SortOrder,
 		&i.Plan.IsActive,
 		&i.Plan.Metadata,
-		&i.Plan.DeletedAt,
+		&i.Plan.PSPProductID,
 		&i.Plan.CreatedAt,
 		&i.Plan.UpdatedAt,
-		&i.Plan.PSPProductID,
+		&i.Plan.DeletedAt,
 		&i.Product.ID,
 		&i.Product.Slug,
 		&i.Product.Name,
 		&i.Product.Description,
 		&i.Product.IsActive,
 		&i.Product.Metadata,
-		&i.Product.PSPProductID,
-		&i.Product.DeletedAt,
 		&i.Product.CreatedAt,
 		&i.Product.UpdatedAt,
+		&i.Product.DeletedAt,
 	)
 	return i, err
 }
@@ -675,7 +673,7 @@ func (q *Queries) PlanOfEntitlement(ctx context.Context, id uuid.UUID) (uuid.UUI
 }
 
 const plans = `-- name: Plans :many
-SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.sort_order, plans.is_active, plans.metadata, plans.deleted_at, plans.created_at, plans.updated_at, plans.psp_product_id, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.psp_product_id, products.deleted_at, products.created_at, products.updated_at
+SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.sort_order, plans.is_active, plans.metadata, plans.psp_product_id, plans.created_at, plans.updated_at, plans.deleted_at, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.created_at, products.updated_at, products.deleted_at
 FROM plans JOIN products ON products.id = plans.product_id
 WHERE plans.deleted_at IS NULL
 ORDER BY plans.sort_order, plans.created_at, plans.id
@@ -709,20 +707,19 @@ func (q *Queries) Plans(ctx context.Context) ([]PlansRow, error) {
 			&i.Plan.SortOrder,
 			&i.Plan.IsActive,
 			&i.Plan.Metadata,
-			&i.Plan.DeletedAt,
+			&i.Plan.PSPProductID,
 			&i.Plan.CreatedAt,
 			&i.Plan.UpdatedAt,
-			&i.Plan.PSPProductID,
+			&i.Plan.DeletedAt,
 			&i.Product.ID,
 			&i.Product.Slug,
 			&i.Product.Name,
 			&i.Product.Description,
 			&i.Product.IsActive,
 			&i.Product.Metadata,
-			&i.Product.PSPProductID,
-			&i.Product.DeletedAt,
 			&i.Product.CreatedAt,
 			&i.Product.UpdatedAt,
+			&i.Product.DeletedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -808,7 +805,7 @@ func (q *Queries) PricesOfPlan(ctx context.Context, planID uuid.UUID) ([]PlanPri
 }
 
 const product = `-- name: Product :one
-SELECT id, slug, name, description, is_active, metadata, psp_product_id, deleted_at, created_at, updated_at FROM products WHERE id = $1 AND deleted_at IS NULL
+SELECT id, slug, name, description, is_active, metadata, created_at, updated_at, deleted_at FROM products WHERE id = $1 AND deleted_at IS NULL
 `
 
 func (q *Queries) Product(ctx context.Context, id uuid.UUID) (Product, error) {
@@ -821,16 +818,15 @@ func (q *Queries) Product(ctx context.Context, id uuid.UUID) (Product, error) {
 		&i.Description,
 		&i.IsActive,
 		&i.Metadata,
-		&i.PSPProductID,
-		&i.DeletedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.DeletedAt,
 	)
 	return i, err
 }
 
 const productBySlug = `-- name: ProductBySlug :one
-SELECT id, slug, name, description, is_active, metadata, psp_product_id, deleted_at, created_at, updated_at FROM products WHERE slug = $1 AND deleted_at IS NULL
+SELECT id, slug, name, description, is_active, metadata, created_at, updated_at, deleted_at FROM products WHERE slug = $1 AND deleted_at IS NULL
 `
 
 func (q *Queries) ProductBySlug(ctx context.Context, slug string) (Product, error) {
@@ -843,16 +839,15 @@ func (q *Queries) ProductBySlug(ctx context.Context, slug string) (Product, erro
 		&i.Description,
 		&i.IsActive,
 		&i.Metadata,
-		&i.PSPProductID,
-		&i.DeletedAt,
 		&i.CreatedAt,
 		&i.UpdatedAt,
+		&i.DeletedAt,
 	)
 	return i, err
 }
 
 const products = `-- name: Products :many
-SELECT id, slug, name, description, is_active, metadata, psp_product_id, deleted_at, created_at, updated_at FROM products WHERE deleted_at IS NULL ORDER BY created_at, id
+SELECT id, slug, name, description, is_active, metadata, created_at, updated_at, deleted_at FROM products WHERE deleted_at IS NULL ORDER BY created_at, id
 `
 
 func (q *Queries) Products(ctx context.Context) ([]Product, error) {
@@ -871,10 +866,9 @@ func (q *Queries) Products(ctx context.Context) ([]Product, error) {
 			&i.Description,
 			&i.IsActive,
 			&i.Metadata,
-			&i.PSPProductID,
-			&i.DeletedAt,
 			&i.CreatedAt,
 			&i.UpdatedAt,
+			&i.DeletedAt,
 		); err != nil {
 			return nil, err
 		}

@@ -3,7 +3,6 @@ package blackbox_test
 import (
 	"fmt"
 	"net/url"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -128,28 +127,6 @@ func wantLink(t *testing.T, a apptest.Reply, key, address, query string, number 
 	want.Set("page", number.(string))
 	if diff := cmp.Diff(want, link.Query()); diff != "" || !strings.HasPrefix(link.String(), address+"?") {
 		t.Errorf("?%s: link %s is %s\n%s", query, key, link, diff)
-	}
-}
-
-// An instance of the version before does not say whose document it stores. It is shown all the
-// same. Only on PostgreSQL two versions can run beside each other.
-func TestDocumentOfTheVersionBefore(t *testing.T) {
-	t.Parallel()
-	if os.Getenv("TENANTRY_TEST_SPREAD") != "" {
-		t.Skip("no other version runs on a database that was spread")
-	}
-	if !slices.Contains(dbtest.Dialects(t), sqldb.Postgres) {
-		t.Skip("needs PostgreSQL")
-	}
-	s := apptest.Start(t, sqldb.Postgres, apptest.PlatformManaged)
-	o := s.Register("ada@example.com", true)
-	id := issueAll(s, o)[1]
-	path := o.Path("/invoices/") + id
-	apptest.Exec(t, s.DB(), `INSERT INTO invoice_documents (invoice_id, bytes, created_at) VALUES ($1, $2, $3) ON CONFLICT (invoice_id) DO NOTHING`,
-		id, []byte("%PDF-1.7 test"), s.Now())
-	s.Call("GET", path, o.Token, nil).Want(200).WantAt("data.pdf_url", path+"/pdf")
-	if file := s.Call("GET", path+"/pdf", o.Token, nil).Want(200); file.Text != "%PDF-1.7 test" {
-		t.Errorf("the document is %q", file.Text)
 	}
 }
 

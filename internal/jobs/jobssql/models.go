@@ -15,7 +15,9 @@ type Job struct {
 	Kind        string
 	UniqueKey   *string
 	Payload     string
+	IsEmptied   bool
 	Periodic    bool
+	Origin      string
 	Attempt     int32
 	DueAt       time.Time
 	LeaseID     *uuid.UUID
@@ -23,6 +25,4 @@ type Job struct {
 	LastError   *string
 	DeadAt      *time.Time
 	CreatedAt   time.Time
-	IsEmptied   bool
-	Origin      string
 }

@@ -100,7 +100,7 @@ func (q *Queries) Count(ctx context.Context, most int32) (CountRow, error) {
 }
 
 const dead = `-- name: Dead :many
-SELECT id, kind, unique_key, payload, periodic, attempt, due_at, lease_id, leased_until, last_error, dead_at, created_at, is_emptied, origin FROM jobs
+SELECT id, kind, unique_key, payload, is_emptied, periodic, origin, attempt, due_at, lease_id, leased_until, last_error, dead_at, created_at FROM jobs
 WHERE dead_at IS NOT NULL AND ($1::text = '' OR kind = $1::text)
 ORDER BY dead_at DESC, id DESC LIMIT $2
 `
@@ -124,7 +124,9 @@ func (q *Queries) Dead(ctx context.Context, arg DeadParams) ([]Job, error) {
 			&i.Kind,
 			&i.UniqueKey,
 			&i.Payload,
+			&i.IsEmptied,
 			&i.Periodic,
+			&i.Origin,
 			&i.Attempt,
 			&i.DueAt,
 			&i.LeaseID,
@@ -132,8 +134,6 @@ func (q *Queries) Dead(ctx context.Context, arg DeadParams) ([]Job, error) {
 			&i.LastError,
 			&i.DeadAt,
 			&i.CreatedAt,
-			&i.IsEmptied,
-			&i.Origin,
 		); err != nil {
 			return nil, err
 		}
@@ -461,7 +461,7 @@ func (q *Queries) Release(ctx context.Context, arg ReleaseParams) (int64, error)
 }
 
 const takeDead = `-- name: TakeDead :one
-DELETE FROM jobs WHERE id = $1 AND dead_at IS NOT NULL AND NOT is_emptied RETURNING id, kind, unique_key, payload, periodic, attempt, due_at, lease_id, leased_until, last_error, dead_at, created_at, is_emptied, origin
+DELETE FROM jobs WHERE id = $1 AND dead_at IS NOT NULL AND NOT is_emptied RETURNING id, kind, unique_key, payload, is_emptied, periodic, origin, attempt, due_at, lease_id, leased_until, last_error, dead_at, created_at
 `
 
 func (q *Queries) TakeDead(ctx context.Context, id uuid.UUID) (Job, error) {
@@ -472,7 +472,9 @@ func (q *Queries) TakeDead(ctx context.Context, id uuid.UUID) (Job, error) {
 		&i.Kind,
 		&i.UniqueKey,
 		&i.Payload,
+		&i.IsEmptied,
 		&i.Periodic,
+		&i.Origin,
 		&i.Attempt,
 		&i.DueAt,
 		&i.LeaseID,
@@ -480,8 +482,6 @@ func (q *Queries) TakeDead(ctx context.Context, id uuid.UUID) (Job, error) {
 		&i.LastError,
 		&i.DeadAt,
 		&i.CreatedAt,
-		&i.IsEmptied,
-		&i.Origin,
 	)
 	return i, err
 }

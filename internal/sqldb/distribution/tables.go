@@ -144,13 +144,5 @@ var Widened = map[string]string{
 // Beside are the keys without the tenant that one server has beside those with it, by the name of
 // their index, each with its reason. deploy/citus/distribute.sql drops them.
 var Beside = map[string]string{
-	"checkouts_before_key":            before,
-	"former_psp_customers_before_key": before,
-	"invoice_documents_before_key":    before,
-	"psp_customers_one_tenant_key":    "imports at the same moment could give two tenants one customer",
-	"psp_invoices_before_key":         before,
-	"usage_refusals_before_key":       before,
+	"psp_customers_one_tenant_key": "imports at the same moment could give two tenants one customer",
 }
-
-// before is the reason of a key that the version after this one drops (docs/adr/0020).
-const before = "0.1.0 names it in ON CONFLICT"

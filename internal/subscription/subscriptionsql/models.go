@@ -18,14 +18,14 @@ type Checkout struct {
 	Currency               string
 	PriceCents             int64
 	Quantity               int64
-	PSPSessionID           *string
-	CompletedAt            *time.Time
-	CreatedAt              time.Time
-	UpdatedAt              time.Time
 	ReplacesSubscriptionID *uuid.UUID
+	PSPSessionID           *string
 	LookedAt               *time.Time
+	CompletedAt            *time.Time
 	ExpiredAt              *time.Time
 	RefusedAt              *time.Time
+	CreatedAt              time.Time
+	UpdatedAt              time.Time
 }
 
 type Subscription struct {
@@ -36,35 +36,35 @@ type Subscription struct {
 	Currency            string
 	PriceCents          int64
 	Quantity            int64
+	Departures          int64
 	IntervalUnit        string
 	IntervalCount       int32
 	BillingAnchor       time.Time
 	CurrentPeriodStart  time.Time
 	CurrentPeriodEnd    time.Time
+	FormerBilling       sqldb.JSON
 	TrialEndsAt         *time.Time
+	TrialEndTold        *time.Time
+	CancelAt            *time.Time
 	CancelAtPeriodEnd   bool
 	CanceledAt          *time.Time
 	CancellationReason  *string
 	PSPSubscriptionID   string
-	SyncVersion         int64
-	CreatedAt           time.Time
-	UpdatedAt           time.Time
-	SeenAt              *time.Time
-	TrialEndTold        *time.Time
-	CancelAt            *time.Time
 	PSPPriceID          *string
+	SyncVersion         int64
+	SeenAt              *time.Time
 	PaymentAction       *string
 	PaymentURL          *string
 	PendingPlanID       *uuid.UUID
 	PendingPSPPriceID   *string
 	PendingPSPInvoiceID *string
 	PendingExpiresAt    *time.Time
-	Departures          int64
-	FormerBilling       sqldb.JSON
 	MeteredItems        sqldb.JSON
 	MeteredPeriod       *time.Time
 	MeteredTerms        sqldb.JSON
 	JournaledVersion    int64
 	JournaledAmount     int64
 	JournaledActive     bool
+	CreatedAt           time.Time
+	UpdatedAt           time.Time
 }

@@ -14,7 +14,7 @@ import (
 )
 
 const checkout = `-- name: Checkout :one
-SELECT id, tenant_id, plan_id, currency, price_cents, quantity, psp_session_id, completed_at, created_at, updated_at, replaces_subscription_id, looked_at, expired_at, refused_at FROM checkouts WHERE id = $1
+SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, created_at, updated_at FROM checkouts WHERE id = $1
 `
 
 func (q *Queries) Checkout(ctx context.Context, id uuid.UUID) (Checkout, error) {
@@ -27,14 +27,14 @@ func (q *Queries) Checkout(ctx context.Context, id uuid.UUID) (Checkout, error) 
 		&i.Currency,
 		&i.PriceCents,
 		&i.Quantity,
-		&i.PSPSessionID,
-		&i.CompletedAt,
-		&i.CreatedAt,
-		&i.UpdatedAt,
 		&i.ReplacesSubscriptionID,
+		&i.PSPSessionID,
 		&i.LookedAt,
+		&i.CompletedAt,
 		&i.ExpiredAt,
 		&i.RefusedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
 	)
 	return i, err
 }
@@ -331,7 +331,7 @@ func (q *Queries) LastAnsweredCheckout(ctx context.Context, arg LastAnsweredChec
 }
 
 const liveOfPlan = `-- name: LiveOfPlan :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE plan_id = $1 AND status IN ('active', 'trialing', 'past_due', 'unpaid') AND id > $2
 ORDER BY id
 LIMIT 500
@@ -360,37 +360,37 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 			&i.Currency,
 			&i.PriceCents,
 			&i.Quantity,
+			&i.Departures,
 			&i.IntervalUnit,
 			&i.IntervalCount,
 			&i.BillingAnchor,
 			&i.CurrentPeriodStart,
 			&i.CurrentPeriodEnd,
+			&i.FormerBilling,
 			&i.TrialEndsAt,
+			&i.TrialEndTold,
+			&i.CancelAt,
 			&i.CancelAtPeriodEnd,
 			&i.CanceledAt,
 			&i.CancellationReason,
 			&i.PSPSubscriptionID,
-			&i.SyncVersion,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.SeenAt,
-			&i.TrialEndTold,
-			&i.CancelAt,
 			&i.PSPPriceID,
+			&i.SyncVersion,
+			&i.SeenAt,
 			&i.PaymentAction,
 			&i.PaymentURL,
 			&i.PendingPlanID,
 			&i.PendingPSPPriceID,
 			&i.PendingPSPInvoiceID,
 			&i.PendingExpiresAt,
-			&i.Departures,
-			&i.FormerBilling,
 			&i.MeteredItems,
 			&i.MeteredPeriod,
 			&i.MeteredTerms,
 			&i.JournaledVersion,
 			&i.JournaledAmount,
 			&i.JournaledActive,
+			&i.CreatedAt,
+			&i.UpdatedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -406,7 +406,7 @@ func (q *Queries) LiveOfPlan(ctx context.Context, arg LiveOfPlanParams) ([]Subsc
 }
 
 const liveSubscription = `-- name: LiveSubscription :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired')
 `
 
@@ -421,37 +421,37 @@ func (q *Queries) LiveSubscription(ctx context.Context, tenantID uuid.UUID) (Sub
 		&i.Currency,
 		&i.PriceCents,
 		&i.Quantity,
+		&i.Departures,
 		&i.IntervalUnit,
 		&i.IntervalCount,
 		&i.BillingAnchor,
 		&i.CurrentPeriodStart,
 		&i.CurrentPeriodEnd,
+		&i.FormerBilling,
 		&i.TrialEndsAt,
+		&i.TrialEndTold,
+		&i.CancelAt,
 		&i.CancelAtPeriodEnd,
 		&i.CanceledAt,
 		&i.CancellationReason,
 		&i.PSPSubscriptionID,
-		&i.SyncVersion,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.SeenAt,
-		&i.TrialEndTold,
-		&i.CancelAt,
 		&i.PSPPriceID,
+		&i.SyncVersion,
+		&i.SeenAt,
 		&i.PaymentAction,
 		&i.PaymentURL,
 		&i.PendingPlanID,
 		&i.PendingPSPPriceID,
 		&i.PendingPSPInvoiceID,
 		&i.PendingExpiresAt,
-		&i.Departures,
-		&i.FormerBilling,
 		&i.MeteredItems,
 		&i.MeteredPeriod,
 		&i.MeteredTerms,
 		&i.JournaledVersion,
 		&i.JournaledAmount,
 		&i.JournaledActive,
+		&i.CreatedAt,
+		&i.UpdatedAt,
 	)
 	return i, err
 }
@@ -513,7 +513,7 @@ func (q *Queries) NoteTrialEndTold(ctx context.Context, arg NoteTrialEndToldPara
 }
 
 const olderSubscriptionsOfTenant = `-- name: OlderSubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active FROM subscriptions
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions
 WHERE tenant_id = $1 AND (created_at, id) < ($2::timestamptz, $3::uuid)
 ORDER BY created_at DESC, id DESC
 LIMIT $4
@@ -549,37 +549,37 @@ func (q *Queries) OlderSubscriptionsOfTenant(ctx context.Context, arg OlderSubsc
 			&i.Currency,
 			&i.PriceCents,
 			&i.Quantity,
+			&i.Departures,
 			&i.IntervalUnit,
 			&i.IntervalCount,
 			&i.BillingAnchor,
 			&i.CurrentPeriodStart,
 			&i.CurrentPeriodEnd,
+			&i.FormerBilling,
 			&i.TrialEndsAt,
+			&i.TrialEndTold,
+			&i.CancelAt,
 			&i.CancelAtPeriodEnd,
 			&i.CanceledAt,
 			&i.CancellationReason,
 			&i.PSPSubscriptionID,
-			&i.SyncVersion,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.SeenAt,
-			&i.TrialEndTold,
-			&i.CancelAt,
 			&i.PSPPriceID,
+			&i.SyncVersion,
+			&i.SeenAt,
 			&i.PaymentAction,
 			&i.PaymentURL,
 			&i.PendingPlanID,
 			&i.PendingPSPPriceID,
 			&i.PendingPSPInvoiceID,
 			&i.PendingExpiresAt,
-			&i.Departures,
-			&i.FormerBilling,
 			&i.MeteredItems,
 			&i.MeteredPeriod,
 			&i.MeteredTerms,
 			&i.JournaledVersion,
 			&i.JournaledAmount,
 			&i.JournaledActive,
+			&i.CreatedAt,
+			&i.UpdatedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -727,7 +727,7 @@ func (q *Queries) SetCheckoutSession(ctx context.Context, arg SetCheckoutSession
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active FROM subscriptions WHERE psp_subscription_id = $1
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE psp_subscription_id = $1
 `
 
 func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID string) (Subscription, error) {
@@ -741,43 +741,43 @@ func (q *Queries) SubscriptionByPSPID(ctx context.Context, pspSubscriptionID str
 		&i.Currency,
 		&i.PriceCents,
 		&i.Quantity,
+		&i.Departures,
 		&i.IntervalUnit,
 		&i.IntervalCount,
 		&i.BillingAnchor,
 		&i.CurrentPeriodStart,
 		&i.CurrentPeriodEnd,
+		&i.FormerBilling,
 		&i.TrialEndsAt,
+		&i.TrialEndTold,
+		&i.CancelAt,
 		&i.CancelAtPeriodEnd,
 		&i.CanceledAt,
 		&i.CancellationReason,
 		&i.PSPSubscriptionID,
-		&i.SyncVersion,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.SeenAt,
-		&i.TrialEndTold,
-		&i.CancelAt,
 		&i.PSPPriceID,
+		&i.SyncVersion,
+		&i.SeenAt,
 		&i.PaymentAction,
 		&i.PaymentURL,
 		&i.PendingPlanID,
 		&i.PendingPSPPriceID,
 		&i.PendingPSPInvoiceID,
 		&i.PendingExpiresAt,
-		&i.Departures,
-		&i.FormerBilling,
 		&i.MeteredItems,
 		&i.MeteredPeriod,
 		&i.MeteredTerms,
 		&i.JournaledVersion,
 		&i.JournaledAmount,
 		&i.JournaledActive,
+		&i.CreatedAt,
+		&i.UpdatedAt,
 	)
 	return i, err
 }
 
 const subscriptionOfTenant = `-- name: SubscriptionOfTenant :one
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active FROM subscriptions WHERE tenant_id = $1 AND id = $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 AND id = $2
 `
 
 type SubscriptionOfTenantParams struct {
@@ -796,43 +796,43 @@ func (q *Queries) SubscriptionOfTenant(ctx context.Context, arg SubscriptionOfTe
 		&i.Currency,
 		&i.PriceCents,
 		&i.Quantity,
+		&i.Departures,
 		&i.IntervalUnit,
 		&i.IntervalCount,
 		&i.BillingAnchor,
 		&i.CurrentPeriodStart,
 		&i.CurrentPeriodEnd,
+		&i.FormerBilling,
 		&i.TrialEndsAt,
+		&i.TrialEndTold,
+		&i.CancelAt,
 		&i.CancelAtPeriodEnd,
 		&i.CanceledAt,
 		&i.CancellationReason,
 		&i.PSPSubscriptionID,
-		&i.SyncVersion,
-		&i.CreatedAt,
-		&i.UpdatedAt,
-		&i.SeenAt,
-		&i.TrialEndTold,
-		&i.CancelAt,
 		&i.PSPPriceID,
+		&i.SyncVersion,
+		&i.SeenAt,
 		&i.PaymentAction,
 		&i.PaymentURL,
 		&i.PendingPlanID,
 		&i.PendingPSPPriceID,
 		&i.PendingPSPInvoiceID,
 		&i.PendingExpiresAt,
-		&i.Departures,
-		&i.FormerBilling,
 		&i.MeteredItems,
 		&i.MeteredPeriod,
 		&i.MeteredTerms,
 		&i.JournaledVersion,
 		&i.JournaledAmount,
 		&i.JournaledActive,
+		&i.CreatedAt,
+		&i.UpdatedAt,
 	)
 	return i, err
 }
 
 const subscriptionsOfTenant = `-- name: SubscriptionsOfTenant :many
-SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, trial_ends_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, sync_version, created_at, updated_at, seen_at, trial_end_told, cancel_at, psp_price_id, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, departures, former_billing, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $2
+SELECT id, tenant_id, plan_id, status, currency, price_cents, quantity, departures, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing, trial_ends_at, trial_end_told, cancel_at, cancel_at_period_end, canceled_at, cancellation_reason, psp_subscription_id, psp_price_id, sync_version, seen_at, payment_action, payment_url, pending_plan_id, pending_psp_price_id, pending_psp_invoice_id, pending_expires_at, metered_items, metered_period, metered_terms, journaled_version, journaled_amount, journaled_active, created_at, updated_at FROM subscriptions WHERE tenant_id = $1 ORDER BY created_at DESC, id DESC LIMIT $3 OFFSET $2
 `
 
 type SubscriptionsOfTenantParams struct {
@@ -858,37 +858,37 @@ func (q *Queries) SubscriptionsOfTenant(ctx context.Context, arg SubscriptionsOf
 			&i.Currency,
 			&i.PriceCents,
 			&i.Quantity,
+			&i.Departures,
 			&i.IntervalUnit,
 			&i.IntervalCount,
 			&i.BillingAnchor,
 			&i.CurrentPeriodStart,
 			&i.CurrentPeriodEnd,
+			&i.FormerBilling,
 			&i.TrialEndsAt,
+			&i.TrialEndTold,
+			&i.CancelAt,
 			&i.CancelAtPeriodEnd,
 			&i.CanceledAt,
 			&i.CancellationReason,
 			&i.PSPSubscriptionID,
-			&i.SyncVersion,
-			&i.CreatedAt,
-			&i.UpdatedAt,
-			&i.SeenAt,
-			&i.TrialEndTold,
-			&i.CancelAt,
 			&i.PSPPriceID,
+			&i.SyncVersion,
+			&i.SeenAt,
 			&i.PaymentAction,
 			&i.PaymentURL,
 			&i.PendingPlanID,
 			&i.PendingPSPPriceID,
 			&i.PendingPSPInvoiceID,
 			&i.PendingExpiresAt,
-			&i.Departures,
-			&i.FormerBilling,
 			&i.MeteredItems,
 			&i.MeteredPeriod,
 			&i.MeteredTerms,
 			&i.JournaledVersion,
 			&i.JournaledAmount,
 			&i.JournaledActive,
+			&i.CreatedAt,
+			&i.UpdatedAt,
 		); err != nil {
 			return nil, err
 		}

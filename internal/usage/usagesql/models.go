@@ -19,10 +19,10 @@ type Meter struct {
 	QuotaEnforcement string
 	UnitLabel        *string
 	IsActive         bool
+	IsBillable       bool
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
 	DeletedAt        *time.Time
-	IsBillable       bool
 }
 
 type UsageAlert struct {
@@ -32,9 +32,9 @@ type UsageAlert struct {
 	PeriodStart time.Time
 	PeriodEnd   time.Time
 	Threshold   int32
+	Units       int64
+	Millionths  int64
 	Quota       int64
 	CreatedAt   time.Time
 	SentAt      *time.Time
-	Units       int64
-	Millionths  int64
 }

@@ -30,7 +30,7 @@ func (q *Queries) AddRefusedOfDay(ctx context.Context, arg AddRefusedOfDayParams
 }
 
 const anyMeter = `-- name: AnyMeter :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE id = $1 FOR KEY SHARE
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, is_billable, created_at, updated_at, deleted_at FROM meters WHERE id = $1 FOR KEY SHARE
 `
 
 // A meter that events refer to, deleted or not.
@@ -46,10 +46,10 @@ func (q *Queries) AnyMeter(ctx context.Context, id uuid.UUID) (Meter, error) {
 		&i.QuotaEnforcement,
 		&i.UnitLabel,
 		&i.IsActive,
+		&i.IsBillable,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
-		&i.IsBillable,
 	)
 	return i, err
 }
@@ -92,7 +92,7 @@ func (q *Queries) MarkAlertSent(ctx context.Context, arg MarkAlertSentParams) er
 }
 
 const meterByCode = `-- name: MeterByCode :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE code = $1 AND deleted_at IS NULL
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, is_billable, created_at, updated_at, deleted_at FROM meters WHERE code = $1 AND deleted_at IS NULL
 `
 
 func (q *Queries) MeterByCode(ctx context.Context, code string) (Meter, error) {
@@ -107,10 +107,10 @@ func (q *Queries) MeterByCode(ctx context.Context, code string) (Meter, error) {
 		&i.QuotaEnforcement,
 		&i.UnitLabel,
 		&i.IsActive,
+		&i.IsBillable,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
-		&i.IsBillable,
 	)
 	return i, err
 }
@@ -325,7 +325,7 @@ func (q *Queries) TotalsEver(ctx context.Context, arg TotalsEverParams) (TotalsE
 }
 
 const unsentAlert = `-- name: UnsentAlert :one
-SELECT usage_alerts.id, usage_alerts.tenant_id, usage_alerts.meter_id, usage_alerts.period_start, usage_alerts.period_end, usage_alerts.threshold, usage_alerts.quota, usage_alerts.created_at, usage_alerts.sent_at, usage_alerts.units, usage_alerts.millionths, meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable, f.name AS feature_name
+SELECT usage_alerts.id, usage_alerts.tenant_id, usage_alerts.meter_id, usage_alerts.period_start, usage_alerts.period_end, usage_alerts.threshold, usage_alerts.units, usage_alerts.millionths, usage_alerts.quota, usage_alerts.created_at, usage_alerts.sent_at, meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.is_billable, meters.created_at, meters.updated_at, meters.deleted_at, f.name AS feature_name
 FROM usage_alerts
 JOIN meters ON meters.id = usage_alerts.meter_id
 LEFT JOIN features f ON f.code = meters.code AND f.deleted_at IS NULL
@@ -355,11 +355,11 @@ func (q *Queries) UnsentAlert(ctx context.Context, arg UnsentAlertParams) (Unsen
 		&i.UsageAlert.PeriodStart,
 		&i.UsageAlert.PeriodEnd,
 		&i.UsageAlert.Threshold,
+		&i.UsageAlert.Units,
+		&i.UsageAlert.Millionths,
 		&i.UsageAlert.Quota,
 		&i.UsageAlert.CreatedAt,
 		&i.UsageAlert.SentAt,
-		&i.UsageAlert.Units,
-		&i.UsageAlert.Millionths,
 		&i.Meter.ID,
 		&i.Meter.Code,
 		&i.Meter.Name,
@@ -368,10 +368,10 @@ func (q *Queries) UnsentAlert(ctx context.Context, arg UnsentAlertParams) (Unsen
 		&i.Meter.QuotaEnforcement,
 		&i.Meter.UnitLabel,
 		&i.Meter.IsActive,
+		&i.Meter.IsBillable,
 		&i.Meter.CreatedAt,
 		&i.Meter.UpdatedAt,
 		&i.Meter.DeletedAt,
-		&i.Meter.IsBillable,
 		&i.FeatureName,
 	)
 	return i, err

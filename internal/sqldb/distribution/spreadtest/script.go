@@ -36,11 +36,7 @@ func (s Schema) Script() string {
 			line("ALTER TABLE %s DROP CONSTRAINT %s;", r.Table, r.Name)
 		}
 	}
-	line("\n-- What one server has beside them: for the version before, and keys that several machines cannot hold.")
-	for _, name := range s.Triggers {
-		table, trigger, _ := strings.Cut(name, ".")
-		line("DROP TRIGGER %s ON %s;", trigger, table)
-	}
+	line("\n-- Keys without the tenant, which only a single server can enforce.")
 	for _, k := range s.Unspread() {
 		line("DROP INDEX %s;", k.Name)
 	}

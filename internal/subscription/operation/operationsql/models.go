@@ -31,8 +31,8 @@ type PSPOperation struct {
 	Request        sqldb.JSON
 	State          string
 	LeasedUntil    time.Time
-	CreatedAt      time.Time
-	UpdatedAt      time.Time
 	Origin         sqldb.JSON
 	RecordedAt     *time.Time
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
 }

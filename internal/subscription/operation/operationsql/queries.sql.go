@@ -288,7 +288,7 @@ func (q *Queries) LeaseOperation(ctx context.Context, arg LeaseOperationParams) 
 }
 
 const pendingOperation = `-- name: PendingOperation :one
-SELECT id, tenant_id, subscription_id, request, state, leased_until, created_at, updated_at, origin, recorded_at FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'pending'
+SELECT id, tenant_id, subscription_id, request, state, leased_until, origin, recorded_at, created_at, updated_at FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'pending'
 `
 
 type PendingOperationParams struct {
@@ -306,10 +306,10 @@ func (q *Queries) PendingOperation(ctx context.Context, arg PendingOperationPara
 		&i.Request,
 		&i.State,
 		&i.LeasedUntil,
-		&i.CreatedAt,
-		&i.UpdatedAt,
 		&i.Origin,
 		&i.RecordedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
 	)
 	return i, err
 }

@@ -19,10 +19,10 @@ type Meter struct {
 	QuotaEnforcement string
 	UnitLabel        *string
 	IsActive         bool
+	IsBillable       bool
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
 	DeletedAt        *time.Time
-	IsBillable       bool
 }
 
 type UsageCounter struct {
@@ -30,10 +30,10 @@ type UsageCounter struct {
 	PeriodEnd      time.Time
 	MeterID        uuid.UUID
 	PeriodStart    time.Time
-	LastRecordedAt *time.Time
-	UpdatedAt      time.Time
 	Units          int64
 	Millionths     int64
+	LastRecordedAt *time.Time
+	UpdatedAt      time.Time
 }
 
 type UsageRefusal struct {
@@ -51,7 +51,7 @@ type UsageReport struct {
 	ID        uuid.UUID
 	Events    []byte
 	Reported  int32
-	CreatedAt time.Time
 	TriedAt   *time.Time
 	HeldUntil *time.Time
+	CreatedAt time.Time
 }

@@ -43,7 +43,7 @@ func (q *Queries) BeginReport(ctx context.Context, arg BeginReportParams) error 
 }
 
 const billableMeters = `-- name: BillableMeters :many
-SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable, meter_prices.unit_price_cents
+SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.is_billable, meters.created_at, meters.updated_at, meters.deleted_at, meter_prices.unit_price_cents
 FROM meters
 JOIN meter_prices ON meter_prices.meter_id = meters.id
 WHERE meters.deleted_at IS NULL AND meter_prices.currency = $1 AND meter_prices.psp_price_id IS NOT NULL
@@ -74,10 +74,10 @@ func (q *Queries) BillableMeters(ctx context.Context, currency string) ([]Billab
 			&i.Meter.QuotaEnforcement,
 			&i.Meter.UnitLabel,
 			&i.Meter.IsActive,
+			&i.Meter.IsBillable,
 			&i.Meter.CreatedAt,
 			&i.Meter.UpdatedAt,
 			&i.Meter.DeletedAt,
-			&i.Meter.IsBillable,
 			&i.UnitPriceCents,
 		); err != nil {
 			return nil, err
@@ -94,7 +94,7 @@ func (q *Queries) BillableMeters(ctx context.Context, currency string) ([]Billab
 }
 
 const carriedMeters = `-- name: CarriedMeters :many
-SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable, usage_peaks.reported_until
+SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.is_billable, meters.created_at, meters.updated_at, meters.deleted_at, usage_peaks.reported_until
 FROM meters
 LEFT JOIN usage_peaks ON usage_peaks.meter_id = meters.id
 WHERE meters.deleted_at IS NULL AND meters.is_billable AND meters.aggregation_type = 'last_value' AND meters.reset_interval = 'none'
@@ -126,10 +126,10 @@ func (q *Queries) CarriedMeters(ctx context.Context) ([]CarriedMetersRow, error)
 			&i.Meter.QuotaEnforcement,
 			&i.Meter.UnitLabel,
 			&i.Meter.IsActive,
+			&i.Meter.IsBillable,
 			&i.Meter.CreatedAt,
 			&i.Meter.UpdatedAt,
 			&i.Meter.DeletedAt,
-			&i.Meter.IsBillable,
 			&i.ReportedUntil,
 		); err != nil {
 			return nil, err
@@ -157,7 +157,7 @@ func (q *Queries) CountRejections(ctx context.Context) (int64, error) {
 }
 
 const countersDuring = `-- name: CountersDuring :many
-SELECT tenant_id, period_end, meter_id, period_start, last_recorded_at, updated_at, units, millionths FROM usage_counters
+SELECT tenant_id, period_end, meter_id, period_start, units, millionths, last_recorded_at, updated_at FROM usage_counters
 WHERE tenant_id = $1 AND meter_id = $2 AND period_end > $3 AND period_start < $4
 ORDER BY period_start, period_end
 `
@@ -188,10 +188,10 @@ func (q *Queries) CountersDuring(ctx context.Context, arg CountersDuringParams) 
 			&i.PeriodEnd,
 			&i.MeterID,
 			&i.PeriodStart,
-			&i.LastRecordedAt,
-			&i.UpdatedAt,
 			&i.Units,
 			&i.Millionths,
+			&i.LastRecordedAt,
+			&i.UpdatedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -207,7 +207,7 @@ func (q *Queries) CountersDuring(ctx context.Context, arg CountersDuringParams) 
 }
 
 const countersOfPeriodEnd = `-- name: CountersOfPeriodEnd :many
-SELECT tenant_id, period_end, meter_id, period_start, last_recorded_at, updated_at, units, millionths FROM usage_counters WHERE meter_id = $1 AND period_end = $2 ORDER BY tenant_id
+SELECT tenant_id, period_end, meter_id, period_start, units, millionths, last_recorded_at, updated_at FROM usage_counters WHERE meter_id = $1 AND period_end = $2 ORDER BY tenant_id
 `
 
 type CountersOfPeriodEndParams struct {
@@ -229,10 +229,10 @@ func (q *Queries) CountersOfPeriodEnd(ctx context.Context, arg CountersOfPeriodE
 			&i.PeriodEnd,
 			&i.MeterID,
 			&i.PeriodStart,
-			&i.LastRecordedAt,
-			&i.UpdatedAt,
 			&i.Units,
 			&i.Millionths,
+			&i.LastRecordedAt,
+			&i.UpdatedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -365,7 +365,7 @@ func (q *Queries) LeaveFigures(ctx context.Context, arg LeaveFiguresParams) erro
 }
 
 const linkedPrice = `-- name: LinkedPrice :one
-SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable, meter_prices.psp_price_id
+SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.is_billable, meters.created_at, meters.updated_at, meters.deleted_at, meter_prices.psp_price_id
 FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
 WHERE meter_prices.meter_id = $1 AND meter_prices.currency = $2 AND meter_prices.psp_price_id IS NOT NULL
 `
@@ -392,17 +392,17 @@ func (q *Queries) LinkedPrice(ctx context.Context, arg LinkedPriceParams) (Linke
 		&i.Meter.QuotaEnforcement,
 		&i.Meter.UnitLabel,
 		&i.Meter.IsActive,
+		&i.Meter.IsBillable,
 		&i.Meter.CreatedAt,
 		&i.Meter.UpdatedAt,
 		&i.Meter.DeletedAt,
-		&i.Meter.IsBillable,
 		&i.PSPPriceID,
 	)
 	return i, err
 }
 
 const meterOfLink = `-- name: MeterOfLink :one
-SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.created_at, meters.updated_at, meters.deleted_at, meters.is_billable, meter_links.unit_price_cents
+SELECT meters.id, meters.code, meters.name, meters.aggregation_type, meters.reset_interval, meters.quota_enforcement, meters.unit_label, meters.is_active, meters.is_billable, meters.created_at, meters.updated_at, meters.deleted_at, meter_links.unit_price_cents
 FROM meter_links JOIN meters ON meters.id = meter_links.meter_id
 WHERE meter_links.psp_price_id = $1
 `
@@ -426,17 +426,17 @@ func (q *Queries) MeterOfLink(ctx context.Context, pspPriceID string) (MeterOfLi
 		&i.Meter.QuotaEnforcement,
 		&i.Meter.UnitLabel,
 		&i.Meter.IsActive,
+		&i.Meter.IsBillable,
 		&i.Meter.CreatedAt,
 		&i.Meter.UpdatedAt,
 		&i.Meter.DeletedAt,
-		&i.Meter.IsBillable,
 		&i.UnitPriceCents,
 	)
 	return i, err
 }
 
 const nextReport = `-- name: NextReport :one
-SELECT id, events, reported, created_at, tried_at, held_until FROM usage_reports WHERE held_until IS NULL OR held_until <= $1 ORDER BY id LIMIT 1
+SELECT id, events, reported, tried_at, held_until, created_at FROM usage_reports WHERE held_until IS NULL OR held_until <= $1 ORDER BY id LIMIT 1
 `
 
 // The first row that is not held.
@@ -447,15 +447,15 @@ func (q *Queries) NextReport(ctx context.Context, now *time.Time) (UsageReport, 
 		&i.ID,
 		&i.Events,
 		&i.Reported,
-		&i.CreatedAt,
 		&i.TriedAt,
 		&i.HeldUntil,
+		&i.CreatedAt,
 	)
 	return i, err
 }
 
 const oldestReport = `-- name: OldestReport :one
-SELECT id, events, reported, created_at, tried_at, held_until FROM usage_reports ORDER BY id LIMIT 1
+SELECT id, events, reported, tried_at, held_until, created_at FROM usage_reports ORDER BY id LIMIT 1
 `
 
 func (q *Queries) OldestReport(ctx context.Context) (UsageReport, error) {
@@ -465,9 +465,9 @@ func (q *Queries) OldestReport(ctx context.Context) (UsageReport, error) {
 		&i.ID,
 		&i.Events,
 		&i.Reported,
-		&i.CreatedAt,
 		&i.TriedAt,
 		&i.HeldUntil,
+		&i.CreatedAt,
 	)
 	return i, err
 }
@@ -581,7 +581,7 @@ func (q *Queries) Rejections(ctx context.Context, arg RejectionsParams) ([]Rejec
 }
 
 const reportsAfter = `-- name: ReportsAfter :many
-SELECT id, events, reported, created_at, tried_at, held_until FROM usage_reports WHERE id > $1 ORDER BY id LIMIT 100
+SELECT id, events, reported, tried_at, held_until, created_at FROM usage_reports WHERE id > $1 ORDER BY id LIMIT 100
 `
 
 func (q *Queries) ReportsAfter(ctx context.Context, after uuid.UUID) ([]UsageReport, error) {
@@ -597,9 +597,9 @@ func (q *Queries) ReportsAfter(ctx context.Context, after uuid.UUID) ([]UsageRep
 			&i.ID,
 			&i.Events,
 			&i.Reported,
-			&i.CreatedAt,
 			&i.TriedAt,
 			&i.HeldUntil,
+			&i.CreatedAt,
 		); err != nil {
 			return nil, err
 		}

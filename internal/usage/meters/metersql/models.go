@@ -19,10 +19,10 @@ type Meter struct {
 	QuotaEnforcement string
 	UnitLabel        *string
 	IsActive         bool
+	IsBillable       bool
 	CreatedAt        time.Time
 	UpdatedAt        time.Time
 	DeletedAt        *time.Time
-	IsBillable       bool
 }
 
 type MeterPrice struct {

@@ -217,7 +217,7 @@ func (q *Queries) LinkedPrices(ctx context.Context, currency string) ([]LinkedPr
 }
 
 const meterByID = `-- name: MeterByID :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE id = $1 AND deleted_at IS NULL
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, is_billable, created_at, updated_at, deleted_at FROM meters WHERE id = $1 AND deleted_at IS NULL
 `
 
 func (q *Queries) MeterByID(ctx context.Context, id uuid.UUID) (Meter, error) {
@@ -232,16 +232,16 @@ func (q *Queries) MeterByID(ctx context.Context, id uuid.UUID) (Meter, error) {
 		&i.QuotaEnforcement,
 		&i.UnitLabel,
 		&i.IsActive,
+		&i.IsBillable,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
-		&i.IsBillable,
 	)
 	return i, err
 }
 
 const meterForChange = `-- name: MeterForChange :one
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE id = $1 AND deleted_at IS NULL FOR UPDATE
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, is_billable, created_at, updated_at, deleted_at FROM meters WHERE id = $1 AND deleted_at IS NULL FOR UPDATE
 `
 
 // A change of a meter waits for the recordings that were decided by its old rules,
@@ -258,10 +258,10 @@ func (q *Queries) MeterForChange(ctx context.Context, id uuid.UUID) (Meter, erro
 		&i.QuotaEnforcement,
 		&i.UnitLabel,
 		&i.IsActive,
+		&i.IsBillable,
 		&i.CreatedAt,
 		&i.UpdatedAt,
 		&i.DeletedAt,
-		&i.IsBillable,
 	)
 	return i, err
 }
@@ -313,7 +313,7 @@ func (q *Queries) MeterPrices(ctx context.Context) ([]MeterPrice, error) {
 }
 
 const meters = `-- name: Meters :many
-SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, created_at, updated_at, deleted_at, is_billable FROM meters WHERE deleted_at IS NULL
+SELECT id, code, name, aggregation_type, reset_interval, quota_enforcement, unit_label, is_active, is_billable, created_at, updated_at, deleted_at FROM meters WHERE deleted_at IS NULL
 `
 
 func (q *Queries) Meters(ctx context.Context) ([]Meter, error) {
@@ -334,10 +334,10 @@ func (q *Queries) Meters(ctx context.Context) ([]Meter, error) {
 			&i.QuotaEnforcement,
 			&i.UnitLabel,
 			&i.IsActive,
+			&i.IsBillable,
 			&i.CreatedAt,
 			&i.UpdatedAt,
 			&i.DeletedAt,
-			&i.IsBillable,
 		); err != nil {
 			return nil, err
 		}

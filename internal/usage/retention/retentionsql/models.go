@@ -23,10 +23,10 @@ type UsageCounter struct {
 	PeriodEnd      time.Time
 	MeterID        uuid.UUID
 	PeriodStart    time.Time
-	LastRecordedAt *time.Time
-	UpdatedAt      time.Time
 	Units          int64
 	Millionths     int64
+	LastRecordedAt *time.Time
+	UpdatedAt      time.Time
 }
 
 type UsageRecount struct {
@@ -43,12 +43,12 @@ type UsageRecount struct {
 type UsageStream struct {
 	TenantID         uuid.UUID
 	MeterID          uuid.UUID
-	PrunedBefore     *time.Time
-	PrunedLastAt     *time.Time
 	SummedBefore     *time.Time
+	PrunedBefore     *time.Time
 	PrunedEvents     int64
 	PrunedUnits      int64
 	PrunedMillionths int64
 	PrunedHighest    int64
 	PrunedLast       int64
+	PrunedLastAt     *time.Time
 }

@@ -25,7 +25,7 @@ func (q *Queries) CountStreams(ctx context.Context, onlyTenant *uuid.UUID) (int6
 }
 
 const countersBetween = `-- name: CountersBetween :many
-SELECT tenant_id, period_end, meter_id, period_start, last_recorded_at, updated_at, units, millionths FROM usage_counters
+SELECT tenant_id, period_end, meter_id, period_start, units, millionths, last_recorded_at, updated_at FROM usage_counters
 WHERE tenant_id >= $1::uuid AND tenant_id <= $2::uuid
 `
 
@@ -48,10 +48,10 @@ func (q *Queries) CountersBetween(ctx context.Context, arg CountersBetweenParams
 			&i.PeriodEnd,
 			&i.MeterID,
 			&i.PeriodStart,
-			&i.LastRecordedAt,
-			&i.UpdatedAt,
 			&i.Units,
 			&i.Millionths,
+			&i.LastRecordedAt,
+			&i.UpdatedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -67,7 +67,7 @@ func (q *Queries) CountersBetween(ctx context.Context, arg CountersBetweenParams
 }
 
 const countersOfStream = `-- name: CountersOfStream :many
-SELECT tenant_id, period_end, meter_id, period_start, last_recorded_at, updated_at, units, millionths FROM usage_counters WHERE tenant_id = $1 AND meter_id = $2 ORDER BY period_start, period_end
+SELECT tenant_id, period_end, meter_id, period_start, units, millionths, last_recorded_at, updated_at FROM usage_counters WHERE tenant_id = $1 AND meter_id = $2 ORDER BY period_start, period_end
 `
 
 type CountersOfStreamParams struct {
@@ -89,10 +89,10 @@ func (q *Queries) CountersOfStream(ctx context.Context, arg CountersOfStreamPara
 			&i.PeriodEnd,
 			&i.MeterID,
 			&i.PeriodStart,
-			&i.LastRecordedAt,
-			&i.UpdatedAt,
 			&i.Units,
 			&i.Millionths,
+			&i.LastRecordedAt,
+			&i.UpdatedAt,
 		); err != nil {
 			return nil, err
 		}
@@ -466,7 +466,7 @@ func (q *Queries) SetArchiveState(ctx context.Context, arg SetArchiveStateParams
 }
 
 const stream = `-- name: Stream :one
-SELECT tenant_id, meter_id, pruned_before, pruned_last_at, summed_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
+SELECT tenant_id, meter_id, summed_before, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at FROM usage_streams WHERE tenant_id = $1 AND meter_id = $2
 `
 
 type StreamParams struct {
@@ -480,20 +480,20 @@ func (q *Queries) Stream(ctx context.Context, arg StreamParams) (UsageStream, er
 	err := row.Scan(
 		&i.TenantID,
 		&i.MeterID,
-		&i.PrunedBefore,
-		&i.PrunedLastAt,
 		&i.SummedBefore,
+		&i.PrunedBefore,
 		&i.PrunedEvents,
 		&i.PrunedUnits,
 		&i.PrunedMillionths,
 		&i.PrunedHighest,
 		&i.PrunedLast,
+		&i.PrunedLastAt,
 	)
 	return i, err
 }
 
 const streamsFrom = `-- name: StreamsFrom :many
-SELECT tenant_id, meter_id, pruned_before, pruned_last_at, summed_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last FROM usage_streams
+SELECT tenant_id, meter_id, summed_before, pruned_before, pruned_events, pruned_units, pruned_millionths, pruned_highest, pruned_last, pruned_last_at FROM usage_streams
 WHERE (tenant_id > $1 OR tenant_id = $1 AND meter_id > $2)
     AND (tenant_id = $3::uuid OR $3::uuid IS NULL)
 ORDER BY tenant_id, meter_id
@@ -524,14 +524,14 @@ func (q *Queries) StreamsFrom(ctx context.Context, arg StreamsFromParams) ([]Usa
 		if err := rows.Scan(
 			&i.TenantID,
 			&i.MeterID,
-			&i.PrunedBefore,
-			&i.PrunedLastAt,
 			&i.SummedBefore,
+			&i.PrunedBefore,
 			&i.PrunedEvents,
 			&i.PrunedUnits,
 			&i.PrunedMillionths,
 			&i.PrunedHighest,
 			&i.PrunedLast,
+			&i.PrunedLastAt,
 		); err != nil {
 			return nil, err
 		}

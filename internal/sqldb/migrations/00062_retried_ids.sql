@@ -1,3 +1,0 @@
--- +goose Up
--- Every figure that is reported again gets another id, whatever it was rejected for.
-ALTER TABLE usage_refusals DROP COLUMN told;
