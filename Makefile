@@ -14,15 +14,6 @@ MODULES       := client tenantrytest examples/go
 ONLY_TESTS    := beside\.go.* Beside$$$$|test(kit)?/[a-z_]+\.go|clock\.go.* (NewFixed|Fixed\.)|DB\.Statements$$|: Categories$$|: (Each|Opt)\.UnmarshalJSON$$
 
 SHELL         := /bin/bash
-# Races are looked for in all Go code but two parts, which took half of the time. SQLite is C
-# translated into Go (with its libc and its allocator), by whose own locks its memory is kept;
-# checks of pointer arithmetic, which come with the detector, are left out there too. encoding/json
-# mostly reads what the sandbox, jobs and the provider's library have made for that one call;
-# answers are encoded by another package. docs/adr/0021 says what -l is for.
-# `go vet` has looked at the same code before, and nobody debugs these programs.
-UNWATCHED := -race=false -d=checkptr=0
-RACE := -race -vet=off -ldflags=-w -gcflags=modernc.org/...=-d=checkptr=0 -gcflags=encoding/json='-race=false -l' \
-	-gcflags=modernc.org/libc/...='$(UNWATCHED)' -gcflags=modernc.org/memory='$(UNWATCHED)' -gcflags=modernc.org/sqlite/lib='$(UNWATCHED)'
 
 .DEFAULT_GOAL := help
 
@@ -42,12 +33,20 @@ build: ## Build bin/tenantry
 test: ## Run all tests
 	go test ./...
 
+.PHONY: bare
+bare: ## Run all tests as on a machine with Go, git and coreutils alone (ARGS="./internal/app")
+	scripts/bare $(ARGS)
+
 .PHONY: race
 race: ## Run all tests under the race detector
-	go run ./internal/sqldb/dbtest/shared go test $(RACE) $(ARGS) ./...
+	scripts/race $(ARGS)
 
-.PHONY: kept
-kept: ## Run all tests with each value that was kept read again at each use (ARGS="./internal/account/...")
+.PHONY: three
+three: ## Run the black-box tests against three processes behind a proxy (needs PostgreSQL and redis-server)
+	scripts/three $(ARGS)
+
+.PHONY: check-cache
+check-cache: ## Run all tests and compare each cached value with the database (ARGS="./internal/account/...")
 	go run ./internal/sqldb/dbtest/shared go test -tags checkkept -timeout 60m $(or $(ARGS),./...)
 
 .PHONY: bench
@@ -65,18 +64,6 @@ chaos: ## Break what the service stands on while it works, and count what is los
 .PHONY: prove
 prove: ## Run all tests in their long form, which repeats more
 	TENANTRY_TEST_LONG=1 go test -timeout 90m ./...
-
-THREE := $(addsuffix /blackbox,$(addprefix ./internal/,account apikey audit catalog importer invoice subscription subscription/operation team tenant usage usage/history usage/meters webhook)) \
-	$(addprefix ./internal/,account/self impersonation invoice/payments onboarding prune stats subscription/entitlement timeline)
-# The tests of internal/app are not among them: they start, kill and look into processes themselves.
-# Tests of what one instance does: another one shows a change of the catalog within a minute, each
-# delivers so many webhooks at once, each finds out by itself that the provider is away, and each has
-# room of its own for usage that waits. The storm kills and starts the one process that it is about.
-OF_ONE := ^(TestPublicCatalogFollows|TestAdminCurrencies|TestPSPImport|TestHangingEndpointsDelayNobody|TestHealth|TestFullQueueIsToldToComeAgain|TestReconcileAfterAStorm)$$
-
-.PHONY: three
-three: ## Run the black-box tests on PostgreSQL against three processes with Redis behind a proxy (needs redis-server)
-	TENANTRY_TEST_THREE=1 go run ./internal/sqldb/dbtest/shared go test -run /postgres -skip '$(OF_ONE)' -count=1 $(ARGS) $(THREE)
 
 .PHONY: tidy
 tidy: ## Fail when a go.mod or go.sum is not what the code needs
@@ -204,5 +191,9 @@ release-check: ## Run everything that a release must pass (needs the vulnerabili
 	scripts/release-check
 
 .PHONY: ci
-ci: ## Run everything that a change must pass
+ci: ## Run the checks that a change must pass
 	bash .ci/run
+
+.PHONY: nightly
+nightly: ## Run the checks that take too long for a change, about two hours
+	scripts/nightly
