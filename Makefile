@@ -45,9 +45,11 @@ race: ## Run all tests under the race detector
 three: ## Run the black-box tests against three processes behind a proxy (needs PostgreSQL and redis-server)
 	scripts/three $(ARGS)
 
+CHECK_CACHE := -X github.com/tenantry/tenantry/internal/querycache.checkHits=yes
+
 .PHONY: check-cache
 check-cache: ## Run all tests and compare each cached value with the database (ARGS="./internal/account/...")
-	go run ./internal/sqldb/dbtest/shared go test -tags checkkept -timeout 60m $(or $(ARGS),./...)
+	go run ./internal/sqldb/dbtest/shared go test -ldflags="$(CHECK_CACHE)" -timeout 30m $(or $(ARGS),./...)
 
 .PHONY: bench
 bench: ## Measure the service beside the machine's limits (ARGS="--only 'record 64'", see bench/README.md)

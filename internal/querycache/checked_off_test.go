@@ -1,5 +1,0 @@
-//go:build !checkcache
-
-package querycache_test
-
-const checked = false
