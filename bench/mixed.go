@@ -18,15 +18,11 @@ const (
 // bareRecord is the bare route for a recording.
 const bareRecord = "POST /decode/record"
 
-// mixed returns reads again, as they are while others write. What is promised of them on
-// SQLite differs: there a write ends what was kept of the tenant.
-func mixed(reads []scenario, onPostgres bool) []scenario {
+// mixed returns reads again, while others write. Nothing is promised of them.
+func mixed(reads []scenario) []scenario {
 	var all []scenario
 	for _, sc := range reads {
-		sc.name, sc.conns, sc.mixed, sc.p99 = "mixed "+sc.name, []int{16, 64}, true, 0
-		if !onPostgres {
-			sc.ratio = 0.25
-		}
+		sc.name, sc.conns, sc.mixed, sc.rates = "mixed "+sc.name, []int{16, 64}, true, nil
 		all = append(all, sc)
 	}
 	return all

@@ -57,7 +57,7 @@ func runPeers(ctx context.Context, args []string, out io.Writer) error {
 		defer func() { err = errors.Join(err, s.service.stop()) }()
 		for _, sc := range scenarios(false) {
 			if sc.name == "record" || sc.name == "me" || sc.name == "quotas" {
-				sc.ratio, sc.p99 = 0, 0 // nothing is promised
+				sc.rates, sc.p99s = nil, nil
 				if err := s.scenario(ctx, sc); err != nil {
 					return fmt.Errorf("%s: %w", sc.name, err)
 				}

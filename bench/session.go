@@ -209,7 +209,7 @@ func (s *session) measure(ctx context.Context, sc scenario, n int) error {
 	row := report.Row{
 		Database: s.database, Work: sc.name, Connections: n, Rate: median(rates), P50: median(p50s), P99: median(p99s), CPU: median(cpus), DatabaseCPU: median(databaseCPUs),
 		Others: others, Limit: sc.bare, LimitRate: median(limits), LimitCPU: median(limitCPUs), Ratio: median(ratios),
-		WantRatio: sc.ratio, WantRate: sc.rate, WantP99: sc.p99,
+		WantRate: sc.rates[n], WantP99: sc.p99s[n],
 	}
 	if len(kept) > 0 {
 		row.Mixed, row.Beside = true, slices.Min(kept)

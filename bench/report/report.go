@@ -28,7 +28,6 @@ type Row struct {
 	LimitRate   float64 `json:"limit_rate,omitempty"`
 	LimitCPU    float64 `json:"limit_cpu_us,omitempty"`
 	Ratio       float64 `json:"ratio,omitempty"`
-	WantRatio   float64 `json:"want_ratio,omitempty"`
 	WantRate    float64 `json:"want_rate,omitempty"`
 	WantP99     float64 `json:"want_p99_ms,omitempty"`
 	// Mixed says that other work goes on beside this, at a rate that is told. Beside is which
@@ -96,9 +95,6 @@ func (r *Report) Row(w Row) {
 	}
 	// The promises are for many connections at once.
 	if w.Connections >= 16 {
-		if w.WantRatio > 0 {
-			verdict(w.Ratio >= w.WantRatio, "want %.2f", w.WantRatio)
-		}
 		if w.WantRate > 0 {
 			verdict(w.Rate >= w.WantRate, "want %s/s", thousands(w.WantRate))
 		}

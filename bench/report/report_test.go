@@ -13,20 +13,20 @@ func TestVerdicts(t *testing.T) {
 	t.Parallel()
 	promised := Row{
 		Database: "sqlite", Work: "record", Connections: 64, Rate: 6000, P99: 20, Limit: "POST /decode/record", LimitRate: 60_000, Ratio: 0.1,
-		WantRatio: 0.3, WantP99: 12,
+		WantRate: 10_000, WantP99: 12,
 	}
 	alone, better, mixed := promised, promised, promised
 	alone.Connections = 1
-	mixed.Ratio, mixed.P99, mixed.Mixed, mixed.Beside = 0.3, 1, true, 0.5
-	better.Ratio, better.P99, better.Others = 0.31, 11.9, 2
+	mixed.Rate, mixed.P99, mixed.Mixed, mixed.Beside = 10_000, 1, true, 0.5
+	better.Rate, better.P99, better.Others = 10_001, 11.9, 2
 	for name, c := range map[string]struct {
 		Row
 		missed bool
 		words  []string
 	}{
-		"missed":            {promised, true, []string{"0.10 of 60,000", "want 0.30 MISSED", "want p99 below 12 ms MISSED"}},
-		"met":               {better, false, []string{"want 0.30 met", "want p99 below 12 ms met", "2 OTHER ANSWERS"}},
-		"too little beside": {mixed, true, []string{"want 0.30 met", "0.50 of the work beside it MISSED"}},
+		"missed":            {promised, true, []string{"0.10 of 60,000", "want 10,000/s MISSED", "want p99 below 12 ms MISSED"}},
+		"met":               {better, false, []string{"want 10,000/s met", "want p99 below 12 ms met", "2 OTHER ANSWERS"}},
+		"too little beside": {mixed, true, []string{"want 10,000/s met", "0.50 of the work beside it MISSED"}},
 		"no promise":        {alone, false, []string{"0.10 of 60,000 of POST /decode/record\n"}},
 		"rate promised":     {Row{Connections: 16, Rate: 59_999, WantRate: 60_000}, true, []string{"want 60,000/s MISSED"}},
 	} {

@@ -32,9 +32,12 @@ func throughPooler(t *testing.T, address string) string {
 	}
 	query := u.Query()
 	folder := dbtest.TempDir(t)
-	password, _ := u.User.Password()
+	var password string
+	if text, set := u.User.Password(); set {
+		password = " password='" + text + "'"
+	}
 	config := fmt.Sprintf(`[databases]
-* = host=%s port=%s password='%s'
+* = host=%s port=%s%s
 [pgbouncer]
 unix_socket_dir = %s
 listen_port = 6432

@@ -94,25 +94,25 @@ func TestRoundTrips(t *testing.T) {
 		most int64
 		call func()
 	}{
-		{"record", 4, func() { s.Call("POST", o.Path("/usage"), o.Token, event()).Want(201) }},
-		{"batch", 4, func() {
+		{"record", 6, func() { s.Call("POST", o.Path("/usage"), o.Token, event()).Want(201) }},
+		{"batch", 6, func() {
 			events := make([]any, 20)
 			for i := range events {
 				events[i] = event()
 			}
 			s.Call("POST", o.Path("/usage/batch"), o.Token, apptest.Object{"events": events}).Want(200)
 		}},
-		{"me", 1, func() { s.Call("GET", "/api/v1/auth/me", o.Token, nil).Want(200) }},
-		{"quotas", 1, func() { s.Call("GET", o.Path("/usage/quotas"), o.Token, nil).Want(200) }},
-		{"entitlements", 1, func() { s.Call("GET", o.Path("/entitlements"), o.Token, nil).Want(200) }},
+		{"me", 3, func() { s.Call("GET", "/api/v1/auth/me", o.Token, nil).Want(200) }},
+		{"quotas", 2, func() { s.Call("GET", o.Path("/usage/quotas"), o.Token, nil).Want(200) }},
+		{"entitlements", 2, func() { s.Call("GET", o.Path("/entitlements"), o.Token, nil).Want(200) }},
 		{"settings", 8, func() {
 			n++
 			s.Call("PATCH", "/api/v1/tenant", o.Token, apptest.Object{"settings": apptest.Object{"n": n}}).Want(200)
 		}},
-		{"refresh", 3, func() {
+		{"refresh", 4, func() {
 			refresh = s.Call("POST", "/api/v1/auth/refresh", "", apptest.Object{"refresh_token": refresh}).Want(200).Str("refreshToken")
 		}},
-		{"login", 5, func() {
+		{"login", 6, func() {
 			s.Call("POST", "/api/v1/auth/login", "", credentials).Want(200)
 		}},
 	} {

@@ -47,6 +47,7 @@ var order = []section{
 		{"docs/operations.md", "Operations", "Backups, what to watch, and what to do when something fails."},
 		{"docs/scaling.md", "Scaling", "What one process does, what was measured, and what was not."},
 		{"docs/performance.md", "Performance", "What it does in a second, beside what the machine can do at all."},
+		{"docs/measurements.md", "Log of measurements", "What was tried for speed, and what it gained."},
 		{"docs/metrics.md", "Metrics", "Every figure that the service has for Prometheus."},
 		{"docs/security.md", "Security", "What is protected against whom, and the test that guards it."},
 		{"docs/migrating.md", "Migrating", "Bring users, tenants and subscriptions from another system."},

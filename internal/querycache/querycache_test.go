@@ -309,3 +309,41 @@ func TestConcurrentCallsShareALoad(t *testing.T) {
 	resume <- struct{}{}
 	calls.Wait()
 }
+
+// A commit by another process is noticed even while a transaction of this one waits for it.
+func TestOtherProcessHoldsTheLock(t *testing.T) {
+	t.Parallel()
+	db := dbtest.New(t, sqldb.SQLite)
+	cache := newCache(&source{db: db})
+	other, err := prepared.Open("file:" + db.File() + "?_pragma=busy_timeout(5000)&_txlock=immediate")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.Close() })
+	mustSet(t, db, "a", 0)
+	for i := 1; i <= 10; i++ {
+		tx, err := other.BeginTx(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := tx.ExecContext(t.Context(), `UPDATE wrong_passwords SET count = ?`, i); err != nil {
+			t.Fatal(err)
+		}
+		waiting := make(chan error)
+		go func() { waiting <- set(t.Context(), db, "b", i) }()
+		time.Sleep(30 * time.Millisecond) // It waits for the lock in ever longer pauses.
+		if n, _, err := cache.Get(t.Context(), "a"); n != int64(i-1) || err != nil {
+			t.Errorf("got %d, %v before the commit of %d", n, err, i)
+		}
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Millisecond)
+		if n, _, err := cache.Get(t.Context(), "a"); n != int64(i) || err != nil {
+			t.Errorf("got %d, %v; want %d", n, err, i)
+		}
+		if err := <-waiting; err != nil {
+			t.Fatal(err)
+		}
+	}
+}

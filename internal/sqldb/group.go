@@ -122,6 +122,8 @@ func (g *grouped) member(ctx context.Context, f func(conn *sql.Conn) error) (tx 
 // begin opens a transaction. The context of the caller who happens to be the
 // first does not end it.
 func (g *grouped) begin(ctx context.Context) error {
+	g.changes.beginning.Store(true)
+	defer g.changes.beginning.Store(false)
 	conn, err := g.pool.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("sqldb: begin: %w", err)
