@@ -142,15 +142,8 @@ func (db *DB) Optimize(ctx context.Context) error {
 	// 0x02 analyzes what needs it, 0x10000 looks at all tables, not only those that this
 	// connection has read, and 0x10 at some thousand rows of each at most, without samples of
 	// their values: with samples a statement is planned anew whenever it gets other values.
-	if _, err := db.Conn(ctx).ExecContext(ctx, "PRAGMA optimize=0x10012"); err != nil {
-		return Wrap(err, "optimize the database")
-	}
-	var sampled bool // by an earlier version
-	err := db.Conn(ctx).QueryRowContext(ctx, "SELECT count(*) > 0 FROM sqlite_schema WHERE name = 'sqlite_stat4'").Scan(&sampled)
-	if err == nil && sampled {
-		_, err = db.Conn(ctx).ExecContext(ctx, "DELETE FROM sqlite_stat4")
-	}
-	return Wrap(err, "remove samples")
+	_, err := db.Conn(ctx).ExecContext(ctx, "PRAGMA optimize=0x10012")
+	return Wrap(err, "optimize the database")
 }
 
 // Close closes every connection and waits for the queries that run.

@@ -36,7 +36,7 @@ type MeteredTerms struct {
 // period.
 func (s Subscription) MeteredTerms() (terms MeteredTerms, decided bool, err error) {
 	decided = s.meteredPeriod != nil && !s.meteredPeriod.Before(s.CurrentPeriodStart)
-	if s.terms == nil { // from before this was kept
+	if s.terms == nil { // never decided
 		terms.Items, _, err = s.MeteredItems()
 		return terms, decided, err
 	}

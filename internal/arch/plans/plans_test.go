@@ -58,7 +58,7 @@ var whole = map[string]string{
 	"billingsql.CountRejections":             "the figure of a metric; refusals are few",
 	"billingsql.NextReport":                  "reads one report, by an index",
 	"billingsql.OldestReport":                "reads one report, by an index",
-	"billingsql.ToldOfVersion":               "an upgrade, once",
+	"billingsql.ToldOfVersion":               "figures that were carried over, when the provider rejects one",
 	"currencysql.CountAmounts":               "an admin changes the decimals of a currency",
 	"currencysql.CountTenantsPreferring":     "an admin switches a currency off",
 	"currencysql.DeleteCurrency":             "an admin deletes a currency",

@@ -152,7 +152,7 @@ var across = map[string]string{
 	"invoicesql.NoteFailedPayment":        "the provider tells its own id",
 	"invoicesql.TenantOfCustomer":         "the provider tells its own id",
 	"invoicesql.TenantOfPSPInvoice":       "the provider tells its own id",
-	"journalsql.UnnotedSubscriptions":     "of all tenants, after an upgrade",
+	"journalsql.UnnotedSubscriptions":     "of all tenants, every ten minutes",
 	"metersql.DeleteCountersOfMeter":      "the meter is deleted for all tenants",
 	"paymentssql.Find":                    "the provider tells its own id",
 	"reconcilesql.AnySeen":                "everything is compared with the provider, daily",

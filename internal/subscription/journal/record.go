@@ -48,8 +48,9 @@ const (
 	foldedAtOnce = 1000
 )
 
-// Run notes states that nobody has noted, and folds entries into sums of their days. States
-// are left over by an older version of the service that runs beside this one, or ran before.
+// Run is a periodic job. It adds the states that have no entry yet, and folds entries into the sums
+// of their days. Note adds an entry with each state, so there are missing entries only for rows that
+// were inserted without it.
 func (j *Journal) Run(ctx context.Context) error {
 	if err := j.repeat(ctx, j.noteSome); err != nil {
 		return err

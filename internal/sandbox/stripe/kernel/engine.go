@@ -77,9 +77,6 @@ func New(cfg Config) (*Engine, error) {
 	if _, err := cfg.DB.ExecContext(context.Background(), schema+cfg.Schema); err != nil {
 		return nil, fmt.Errorf("create tables: %w", err)
 	}
-	if err := upgrade(context.Background(), cfg.DB); err != nil {
-		return nil, err
-	}
 	e := &Engine{cfg: cfg, deliver: make(chan struct{}, 1), timers: make(chan struct{}, 1)}
 	if err := e.configureEndpoint(context.Background()); err != nil {
 		return nil, fmt.Errorf("configure webhooks: %w", err)

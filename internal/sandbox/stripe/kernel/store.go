@@ -28,9 +28,10 @@ CREATE TABLE IF NOT EXISTS stripe_timers (
 	kind   TEXT NOT NULL,
 	object TEXT NOT NULL,
 	at     INTEGER NOT NULL,
-	clock  TEXT NOT NULL DEFAULT '',
+	clock  TEXT NOT NULL,
 	PRIMARY KEY (kind, object)
 );
+CREATE INDEX IF NOT EXISTS stripe_timers_clock ON stripe_timers (clock, at);
 CREATE TABLE IF NOT EXISTS stripe_idempotency (
 	key         TEXT PRIMARY KEY,
 	endpoint    TEXT NOT NULL,
@@ -43,7 +44,7 @@ CREATE INDEX IF NOT EXISTS stripe_idempotency_stored_at ON stripe_idempotency (s
 CREATE TABLE IF NOT EXISTS stripe_deliveries (
 	seq      INTEGER PRIMARY KEY AUTOINCREMENT,
 	event    TEXT NOT NULL,
-	endpoint TEXT NOT NULL DEFAULT 'we_sandbox',
+	endpoint TEXT NOT NULL,
 	object   TEXT NOT NULL,
 	attempts INTEGER NOT NULL,
 	queued_at INTEGER NOT NULL,
@@ -53,25 +54,6 @@ CREATE INDEX IF NOT EXISTS stripe_deliveries_next ON stripe_deliveries (next_at)
 CREATE INDEX IF NOT EXISTS stripe_deliveries_event ON stripe_deliveries (event);
 CREATE INDEX IF NOT EXISTS stripe_deliveries_object ON stripe_deliveries (object, seq);
 `
-
-// upgrade adds what databases of earlier versions lack: they had one receiver of
-// events and one clock.
-func upgrade(ctx context.Context, db *sql.DB) error {
-	for _, column := range []struct{ table, name, initial string }{
-		{"stripe_deliveries", "endpoint", configuredEndpoint}, {"stripe_timers", "clock", ""},
-	} {
-		var n int
-		err := db.QueryRowContext(ctx, `SELECT count(*) FROM pragma_table_info(?) WHERE name = ?`, column.table, column.name).Scan(&n)
-		if err == nil && n == 0 {
-			_, err = db.ExecContext(ctx, `ALTER TABLE `+column.table+` ADD COLUMN `+column.name+` TEXT NOT NULL DEFAULT '`+column.initial+`'`)
-		}
-		if err != nil {
-			return fmt.Errorf("upgrade tables: %w", err)
-		}
-	}
-	_, err := db.ExecContext(ctx, `CREATE INDEX IF NOT EXISTS stripe_timers_clock ON stripe_timers (clock, at)`)
-	return err
-}
 
 // ErrAbsent says that what was to be read does not exist.
 var ErrAbsent = errors.New("it does not exist")
