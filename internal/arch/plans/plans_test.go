@@ -104,6 +104,9 @@ func TestQueriesFindTheirRows(t *testing.T) {
 			}
 		}
 	}
+	if len(dbtest.Dialects(t)) == 1 {
+		return // the list has queries that only PostgreSQL plans in this way
+	}
 	for name, reason := range whole {
 		if !found[name] {
 			t.Errorf("%s goes through no whole table (%s): take it off the list", name, reason)
