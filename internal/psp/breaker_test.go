@@ -81,9 +81,16 @@ func TestBreakerIgnoresRefusals(t *testing.T) {
 func TestBreakerAndCallersThatGiveUp(t *testing.T) {
 	t.Parallel()
 	provider, client, down := moody(t)
-	hangUp := func() {
+	hangUp := func() { // once the request has arrived
 		ctx, cancel := context.WithCancel(t.Context())
-		time.AfterFunc(20*time.Millisecond, cancel)
+		defer cancel()
+		sent := len(provider.requests())
+		go func() {
+			for ctx.Err() == nil && len(provider.requests()) == sent {
+				time.Sleep(time.Millisecond)
+			}
+			cancel()
+		}()
 		_, err := client.CreateProduct(ctx, psp.ProductParams{Key: "k", Name: "slow"})
 		checkPSPError(t, err)
 	}
