@@ -87,7 +87,7 @@ func (s *session) run(ctx context.Context) (err error) {
 		}
 	}
 	_, highest, err := s.service.memory()
-	s.report.Figure(s.database, "memory, highest", highest, "MiB", 200)
+	s.report.Figure(s.database, "memory, highest", highest, "MiB", 256)
 	return err
 }
 

@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"github.com/tenantry/tenantry/internal/app/commands"
-	"github.com/tenantry/tenantry/internal/app/memory"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/private"
@@ -17,7 +16,7 @@ import (
 
 // Serve runs the service in production until ctx ends.
 func Serve(ctx context.Context, s settings.Settings) (err error) {
-	held := memory.Start()
+	setGCPercent()
 	log, flush := commands.NewBufferedLog(os.Stderr, s)
 	defer func() { err = errors.Join(err, flush()) }()
 	server, err := mail.ParseSMTPURL(s.SMTPURL.Reveal())
@@ -63,7 +62,7 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: append(background, held.Settle)}
+	p := &process{svc: svc, health: &health{db: db}, listener: listener, background: append(background, releaseStartMemory)}
 	err = p.run(ctx, func(context.Context) error {
 		log.InfoContext(ctx, "serving", "address", listener.Addr().String(), "url", s.PublicURL.String(), "version", Version())
 		return nil
