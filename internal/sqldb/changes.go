@@ -28,9 +28,9 @@ type changes struct {
 	others  atomic.Uint64
 	version int64 // of PRAGMA data_version, read on the writing connection
 	checked atomic.Int64
-	// beginning is set while a transaction begins. It may wait for one of another process, whose
-	// commit is noticed only then.
-	beginning atomic.Bool
+	// locked is set while a transaction of this process holds SQLite's write lock, so that no
+	// other process commits.
+	locked atomic.Bool
 }
 
 // OthersInterval bounds how long a commit by another process goes unnoticed. The check takes about
@@ -104,8 +104,7 @@ func (db *DB) Tables(names ...string) *Tables {
 // no row was changed in between. stable is false while a transaction is changing one of them.
 // A commit by another process changes the generation within OthersInterval.
 func (t *Tables) Generation() (generation uint64, stable bool) {
-	t.db.groups.noticeOthers()
-	if t.db.changes.beginning.Load() {
+	if !t.db.groups.noticeOthers() {
 		return 0, false
 	}
 	generation = t.db.changes.others.Load()
@@ -120,24 +119,28 @@ func (t *Tables) Generation() (generation uint64, stable bool) {
 }
 
 // noticeOthers checks for commits by other processes if the last check is older than
-// OthersInterval. While a transaction is open there are none.
-func (g *grouped) noticeOthers() {
+// OthersInterval. It returns false if it cannot tell, since a transaction is about to begin and
+// may wait for one of another process.
+func (g *grouped) noticeOthers() bool {
 	if g.clock.Now().UnixNano()-g.changes.checked.Load() < int64(OthersInterval) {
-		return
+		return true
 	}
 	select {
 	case g.turn <- struct{}{}:
 		defer func() { <-g.turn }()
 	default:
-		return // The transaction that has the turn has checked at its begin.
+		return g.changes.locked.Load() // It has checked once it held the lock.
 	}
 	if g.open != nil {
-		return
+		return true
 	}
-	if conn, err := g.pool.Conn(context.Background()); err == nil {
-		g.readDataVersion(conn)
-		_ = conn.Close()
+	conn, err := g.pool.Conn(context.Background())
+	if err != nil {
+		return false
 	}
+	g.readDataVersion(conn)
+	_ = conn.Close()
+	return true
 }
 
 // readDataVersion compares the version that SQLite changes when another connection commits. The

@@ -122,8 +122,6 @@ func (g *grouped) member(ctx context.Context, f func(conn *sql.Conn) error) (tx 
 // begin opens a transaction. The context of the caller who happens to be the
 // first does not end it.
 func (g *grouped) begin(ctx context.Context) error {
-	g.changes.beginning.Store(true)
-	defer g.changes.beginning.Store(false)
 	conn, err := g.pool.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("sqldb: begin: %w", err)
@@ -132,6 +130,7 @@ func (g *grouped) begin(ctx context.Context) error {
 		return fmt.Errorf("sqldb: begin: %w", errors.Join(err, conn.Close()))
 	}
 	g.readDataVersion(conn)
+	g.changes.locked.Store(true)
 	g.open = &commonTx{conn: conn, ended: make(chan struct{})}
 	return nil
 }
@@ -173,6 +172,7 @@ func (g *grouped) leave(tx *commonTx, failed error) error {
 // end commits, or rolls back because of failed, and tells the members. It returns
 // why it was not committed.
 func (g *grouped) end(tx *commonTx, failed error) error {
+	g.changes.locked.Store(false)
 	if failed == nil {
 		failed = g.commit(tx)
 	}
