@@ -30,9 +30,8 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 		r = r.WithContext(ctx)
 		bySession := false
 		if len(op.guards) > 0 {
-			var caller *authz.Caller
-			var err error
-			if ctx, caller, err = a.authenticate(r, op, b.session); err != nil {
+			caller, err := a.authenticate(r, b.session)
+			if err != nil {
 				a.WriteError(w, r, err)
 				return
 			}
@@ -64,39 +63,25 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 	})
 }
 
-// authenticate reads the bearer token, or API key, and looks its caller up. The context has
-// what was asked for ahead.
-func (a *API) authenticate(r *http.Request, op *operation, session string) (context.Context, *authz.Caller, error) {
+// authenticate looks up the caller of a request by its bearer token, API key or session.
+func (a *API) authenticate(r *http.Request, session string) (*authz.Caller, error) {
 	ctx, authorization := r.Context(), r.Header.Get("Authorization")
 	if authorization == "" && session != "" {
-		ctx = op.askAhead(ctx, r, session)
-		caller, err := a.cfg.AuthenticateSession(ctx, session)
-		return ctx, caller, err
+		return a.cfg.AuthenticateSession(ctx, session)
 	}
 	scheme, token, _ := strings.Cut(authorization, " ")
 	token = strings.TrimSpace(token)
 	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > maxToken || strings.ContainsFunc(token, notToken) {
-		return ctx, nil, errUnauthenticated
+		return nil, errUnauthenticated
 	}
-	ctx = op.askAhead(ctx, r, token)
 	if len(token) == authz.KeyLength && strings.HasPrefix(token, authz.KeyPrefix) {
 		tenantID, err := shape.ParseID(chi.URLParam(r, "tenantId"))
 		if err != nil {
 			tenantID = uuid.Nil
 		}
-		caller, err := a.cfg.AuthenticateKey(ctx, token, tenantID)
-		return ctx, caller, err
+		return a.cfg.AuthenticateKey(ctx, token, tenantID)
 	}
-	caller, err := a.cfg.Authenticate(ctx, token)
-	return ctx, caller, err
-}
-
-// askAhead asks for what the route reads, just before the look-up of the caller.
-func (op *operation) askAhead(ctx context.Context, r *http.Request, token string) context.Context {
-	if op.ahead == nil {
-		return ctx
-	}
-	return op.ahead(ctx, r, token)
+	return a.cfg.Authenticate(ctx, token)
 }
 
 // maxUserAgent is how much of a User-Agent is kept, in bytes.

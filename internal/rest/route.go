@@ -13,8 +13,6 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-	"github.com/go-chi/chi/v5"
-	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/limit"
@@ -180,13 +178,11 @@ type operation struct {
 	guards []Guard // of the route
 	status int
 	exists func(ctx context.Context, param func(string) string) error
-	// ahead asks for what the route reads; nil for most.
-	ahead func(ctx context.Context, r *http.Request, token string) context.Context
-	path  []shape.Property
-	query []shape.Property
-	body  *shape.Rules
-	list  *page.Spec // the filters, sorts and includes of a list; nil for others
-	input reference.Input
+	path   []shape.Property
+	query  []shape.Property
+	body   *shape.Rules
+	list   *page.Spec // the filters, sorts and includes of a list; nil for others
+	input  reference.Input
 	// byField is a limit that needs the body; nil for none.
 	byField *fieldLimit
 }
@@ -199,29 +195,6 @@ func Status(code int) Option { return func(o *operation) { o.status = code } }
 // path parameters by name.
 func Exists(check func(ctx context.Context, param func(string) string) error) Option {
 	return func(o *operation) { o.exists = check }
-}
-
-// Ahead has what a route reads of the tenant of its path looked up together with the caller, in
-// one round trip to the database: begin asks for it (see gather.Kept). It is read before the
-// guards have let the request pass, so it must be nothing but a read, and whoever they refuse
-// costs as much as others.
-func Ahead(begin func(ctx context.Context, tenantID uuid.UUID) context.Context) Option {
-	return func(o *operation) {
-		o.ahead = func(ctx context.Context, r *http.Request, _ string) context.Context {
-			tenantID, err := shape.ParseID(chi.URLParam(r, "tenantId"))
-			if err != nil {
-				return ctx
-			}
-			return begin(ctx, tenantID)
-		}
-	}
-}
-
-// AheadOfCaller is Ahead for what follows from the caller's token, which may be no valid one.
-func AheadOfCaller(begin func(ctx context.Context, token string) context.Context) Option {
-	return func(o *operation) {
-		o.ahead = func(ctx context.Context, _ *http.Request, token string) context.Context { return begin(ctx, token) }
-	}
 }
 
 // Handle makes a function the handler of a route. I is a struct with `path` and
