@@ -117,6 +117,11 @@ console-stories: ## Run the console's stories in Chromium against the sandbox (n
 	go build -o bin/tenantry ./cmd/tenantry
 	cd web && TENANTRY_BIN=$(CURDIR)/bin/tenantry npm run --silent stories
 
+.PHONY: page-stories
+page-stories: console ## Run the stories of the guides and the web components in Chromium (needs npm and chromium)
+	go build -o bin/tenantry ./cmd/tenantry
+	cd web && TENANTRY_BIN=$(CURDIR)/bin/tenantry npm run --silent pages
+
 .PHONY: clients
 clients: ## Build the TypeScript packages in clients/ (needs npm)
 	cd clients/testing && npm ci --silent --ignore-scripts && npm run --silent build

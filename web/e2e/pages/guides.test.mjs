@@ -1,7 +1,7 @@
 // The stories of whoever reads the guides at /docs.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { check, hasBrowser, startBrowser, startService, visit } from './world.mjs'
+import { check, hasBrowser, startBrowser, startService, visit } from '../world.mjs'
 
 const skip = !hasBrowser()
 let service, browser

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { createServer } from 'node:http'
 import { after, before, test } from 'node:test'
-import { advance, call, check, hasBrowser, mailLink, register, startBrowser, startService, visit } from './world.mjs'
+import { advance, call, check, hasBrowser, mailLink, register, startBrowser, startService, visit } from '../world.mjs'
 
 const skip = !hasBrowser()
 let service, browser
