@@ -141,10 +141,10 @@ func TestBufferedLines(t *testing.T) {
 		log, flush := logging.NewBuffered(&out, logging.Config{})
 		const delay = 5 * time.Millisecond
 		log.Info("a")
-		time.Sleep(delay - 1)
+		time.Sleep(delay - time.Nanosecond)
 		log.Info("b")
 		want(t, &out, "")
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		synctest.Wait()
 		want(t, &out, "level=INFO msg=a", "level=INFO msg=b")
 		out.writes = nil
