@@ -217,6 +217,7 @@ func TestIssuedInvoicesWithoutProvider(t *testing.T) {
 		s.Call("GET", path, o.Token, nil).Want(200)
 		file := s.Call("GET", path+"/pdf", o.Token, nil).Want(200)
 		t.Run("document on "+string(dialect), func(t *testing.T) {
+			t.Parallel()
 			if text := pdfText(t, file.Text); !strings.Contains(text, "Analytical Engines Ltd") || !strings.Contains(text, "VAT 20%") || !strings.Contains(text, "€19.00") {
 				t.Errorf("document\n%s", text)
 			}

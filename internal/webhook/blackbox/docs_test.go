@@ -93,6 +93,7 @@ func handle(w http.ResponseWriter, r *http.Request) {
 func run(t *testing.T, want, language, name, code string, flags ...string) {
 	t.Helper()
 	t.Run(language+" "+want, func(t *testing.T) {
+		t.Parallel()
 		program := testkit.Program(t, language)
 		file := filepath.Join(t.TempDir(), name)
 		if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
