@@ -31,6 +31,8 @@ type changes struct {
 	// locked is set while a transaction of this process holds SQLite's write lock, so that no
 	// other process commits.
 	locked atomic.Bool
+	// checking is set while a reader checks for other processes.
+	checking atomic.Bool
 }
 
 // OthersInterval bounds how long a commit by another process goes unnoticed. The check takes about
@@ -129,8 +131,11 @@ func (g *grouped) noticeOthers() bool {
 	case g.turn <- struct{}{}:
 		defer func() { <-g.turn }()
 	default:
-		return g.changes.locked.Load() // It has checked once it held the lock.
+		// A transaction has checked once it held the lock; another reader is checking now.
+		return g.changes.locked.Load() || g.changes.checking.Load()
 	}
+	g.changes.checking.Store(true)
+	defer g.changes.checking.Store(false)
 	if g.open != nil {
 		return true
 	}
