@@ -5,9 +5,6 @@ import (
 	"fmt"
 	"os"
 	"reflect"
-	"time"
-
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // checkHits makes every hit load its value again, if it is not empty. The linker sets it for
@@ -21,8 +18,7 @@ func (c *Cache[K, V]) check(ctx context.Context, key K, hit entry[V]) {
 		return
 	}
 	value, found, err := c.load(context.WithoutCancel(ctx), key)
-	time.Sleep(2 * sqldb.OthersInterval) // Commits by other processes are noticed a little later.
-	if generation, stable := c.tables.Generation(); err != nil || !stable || generation != hit.generation {
+	if generation, stable := c.tables.Current(); err != nil || !stable || generation != hit.generation {
 		return
 	}
 	if !found || !reflect.DeepEqual(value, hit.value) {

@@ -120,6 +120,13 @@ func (t *Tables) Generation() (generation uint64, stable bool) {
 	return generation, true
 }
 
+// Current is Generation, but it always checks for commits by other processes. It waits for the
+// transactions of this process.
+func (t *Tables) Current() (generation uint64, stable bool) {
+	t.db.groups.checkOthers()
+	return t.Generation()
+}
+
 // noticeOthers checks for commits by other processes if the last check is older than
 // OthersInterval. It returns false if it cannot tell, since a transaction is about to begin and
 // may wait for one of another process.
@@ -136,6 +143,18 @@ func (g *grouped) noticeOthers() bool {
 	}
 	g.changes.checking.Store(true)
 	defer g.changes.checking.Store(false)
+	return g.readOthers()
+}
+
+// checkOthers checks for commits by other processes, however recent the last check is.
+func (g *grouped) checkOthers() {
+	g.turn <- struct{}{}
+	defer func() { <-g.turn }()
+	_ = g.readOthers()
+}
+
+// readOthers reads the data version outside of a transaction. The caller has the turn.
+func (g *grouped) readOthers() bool {
 	if g.open != nil {
 		return true
 	}

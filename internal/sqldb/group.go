@@ -172,13 +172,13 @@ func (g *grouped) leave(tx *commonTx, failed error) error {
 // end commits, or rolls back because of failed, and tells the members. It returns
 // why it was not committed.
 func (g *grouped) end(tx *commonTx, failed error) error {
-	g.changes.locked.Store(false)
 	if failed == nil {
 		failed = g.commit(tx)
 	}
 	if failed != nil {
 		_ = tx.exec("ROLLBACK") // fails where SQLite has done it already
 	}
+	g.changes.locked.Store(false)
 	g.open = nil
 	g.changes.end()
 	_ = tx.conn.Close() // gives it back to the pool

@@ -39,7 +39,7 @@ func TestSkip(t *testing.T) {
 }
 
 func TestProgram(t *testing.T) {
-	t.Parallel()
+	t.Setenv(testkit.RequireVariable, "")
 	if path := testkit.Program(t, "redis", "no-such-program", "go"); !strings.HasSuffix(path, "go") {
 		t.Errorf("found %q", path)
 	}

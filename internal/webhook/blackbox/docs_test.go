@@ -1,7 +1,6 @@
 package blackbox_test
 
 import (
-	"errors"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -43,9 +42,9 @@ func TestTheDocumentationVerifies(t *testing.T) {
 		want := map[bool]string{true: "true", false: "false"}[s == secret]
 		headers := `{"webhook-id": "id", "webhook-timestamp": "1700000000", "webhook-signature": "` + signature + `"}`
 		python := example(t, "python") + "\nprint(str(verify('" + secret + "', " + headers + ", b'" + body + "', 1700000010)).lower())\n"
-		script := example(t, "ts") + "\nconsole.log(String(verify('" + secret + "', " + headers + ", '" + body + "', 1700000010)));\n"
+		script := example(t, "js") + "\nconsole.log(String(verify('" + secret + "', " + headers + ", '" + body + "', 1700000010)));\n"
 		run(t, want, "python3", "verify.py", python)
-		run(t, want, "node", "verify.ts", script, "--experimental-strip-types", "--no-warnings")
+		run(t, want, "node", "verify.mjs", script)
 	}
 }
 
@@ -90,7 +89,7 @@ func handle(w http.ResponseWriter, r *http.Request) {
 }
 
 // run runs a program in a language, in a subtest, and compares its output.
-func run(t *testing.T, want, language, name, code string, flags ...string) {
+func run(t *testing.T, want, language, name, code string) {
 	t.Helper()
 	t.Run(language+" "+want, func(t *testing.T) {
 		t.Parallel()
@@ -99,10 +98,7 @@ func run(t *testing.T, want, language, name, code string, flags ...string) {
 		if err := os.WriteFile(file, []byte(code), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		out, err := exec.CommandContext(t.Context(), program, append(flags, file)...).CombinedOutput()
-		if strings.Contains(string(out), "bad option") {
-			testkit.Skip(t, language, errors.New("the installed version is too old"))
-		}
+		out, err := exec.CommandContext(t.Context(), program, file).CombinedOutput()
 		if err != nil || strings.TrimSpace(string(out)) != want {
 			t.Errorf("%s prints %q, want %s: %v", language, out, want, err)
 		}
