@@ -55,32 +55,70 @@ func New[K comparable, V any](c Config[K, V]) *Cache[K, V] {
 }
 
 // Get returns the value of a key and whether there is one. In a transaction it returns what the
-// transaction sees.
+// transaction sees: on SQLite a stable generation means that the open transaction has not changed
+// the tables.
 func (c *Cache[K, V]) Get(ctx context.Context, key K) (value V, found bool, err error) {
-	if sqldb.InTx(ctx) {
-		return c.load(ctx, key)
-	}
 	if c.tables == nil {
+		if sqldb.InTx(ctx) {
+			return c.load(ctx, key)
+		}
 		return c.loader.get(ctx, key)
 	}
 	generation, stable := c.tables.Generation()
 	if !stable {
 		return c.load(ctx, key)
 	}
-	c.mu.RLock()
-	hit, found := c.entries[key]
-	c.mu.RUnlock()
-	if found && hit.generation == generation && c.isValid(hit.value) {
-		c.check(ctx, key, hit)
-		return hit.value, true, nil
+	if value, found := c.cached(ctx, key, generation); found {
+		return value, true, nil
 	}
 	value, found, err = c.load(ctx, key)
 	if found {
-		if after, stable := c.tables.Generation(); stable && after == generation {
-			c.put(key, entry[V]{value, generation})
-		}
+		c.store(map[K]V{key: value}, generation)
 	}
 	return value, found, err
+}
+
+// Lookup returns the cached values of keys, the keys that the caller must load, and a function
+// that caches the loaded values. On PostgreSQL the caller must load all keys.
+func (c *Cache[K, V]) Lookup(ctx context.Context, keys []K) (values map[K]V, missing []K, store func(loaded map[K]V)) {
+	values = make(map[K]V, len(keys))
+	if c.tables == nil {
+		return values, keys, func(map[K]V) {}
+	}
+	generation, stable := c.tables.Generation()
+	if !stable {
+		return values, keys, func(map[K]V) {}
+	}
+	for _, key := range keys {
+		if value, found := c.cached(ctx, key, generation); found {
+			values[key] = value
+		} else {
+			missing = append(missing, key)
+		}
+	}
+	return values, missing, func(loaded map[K]V) { c.store(loaded, generation) }
+}
+
+// cached returns the entry of a key if it is of the generation.
+func (c *Cache[K, V]) cached(ctx context.Context, key K, generation uint64) (value V, found bool) {
+	c.mu.RLock()
+	hit, found := c.entries[key]
+	c.mu.RUnlock()
+	if !found || hit.generation != generation || !c.isValid(hit.value) {
+		return value, false
+	}
+	c.check(ctx, key, hit)
+	return hit.value, true
+}
+
+// store caches values that were loaded after the generation was read, unless it has changed since.
+func (c *Cache[K, V]) store(loaded map[K]V, generation uint64) {
+	if after, stable := c.tables.Generation(); !stable || after != generation {
+		return
+	}
+	for key, value := range loaded {
+		c.put(key, entry[V]{value, generation})
+	}
 }
 
 func (c *Cache[K, V]) load(ctx context.Context, key K) (value V, found bool, err error) {

@@ -73,7 +73,7 @@ func (l *ledger) lock(ctx context.Context, submissions []*submission, verdicts [
 		tenants[s.tenantID], codes[s.MeterCode] = true, true
 	}
 	meters := map[string]*meterRules{}
-	terms, readAllowances := l.plans.Allowances(slices.Collect(maps.Keys(tenants)))
+	terms, readAllowances := l.plans.Allowances(ctx, slices.Collect(maps.Keys(tenants)))
 	queries := append(metersForRecording(slices.Sorted(maps.Keys(codes)), meters), terms...)
 	if err := l.store.db.Each(ctx, queries...); err != nil {
 		return nil, err

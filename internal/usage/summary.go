@@ -74,7 +74,7 @@ func (s *Service) Detail(ctx context.Context, tenantID uuid.UUID, code string) (
 func (s *Service) summarize(ctx context.Context, tenantIDs []uuid.UUID, meters *[]Meter, before ...sqldb.Query) (map[uuid.UUID]cachedSummary, error) {
 	now := s.clock.Now()
 	counters := map[StreamKey][]*Counter{}
-	queries, read := s.plans.Allowances(tenantIDs)
+	queries, read := s.plans.Allowances(ctx, tenantIDs)
 	if err := s.store.db.Each(ctx, slices.Concat(before, queries, []sqldb.Query{s.store.countersAtQuery(tenantIDs, now, counters)})...); err != nil {
 		return nil, err
 	}

@@ -79,7 +79,7 @@ type Plans interface {
 	// run. They run in the transaction that stores usage, so that it is judged by the current
 	// plan. Tenants without a subscription may be left out; they have the zero Allowance.
 	// Callers must not change the result.
-	Allowances(tenantIDs []uuid.UUID) (queries []sqldb.Query, read func(ctx context.Context) (map[uuid.UUID]Allowance, error))
+	Allowances(ctx context.Context, tenantIDs []uuid.UUID) (queries []sqldb.Query, read func(ctx context.Context) (map[uuid.UUID]Allowance, error))
 	// AllowanceTables are all tables that Allowances reads.
 	AllowanceTables() []string
 }

@@ -5,12 +5,14 @@ package terms
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
@@ -19,14 +21,48 @@ import (
 	"github.com/tenantry/tenantry/internal/usage/billing"
 )
 
-// Allowances gives the usage domain the quotas and the billing period of a
-// tenant's subscription.
-type Allowances struct{ Entitlements *entitlement.Service }
+// Allowances gives the usage domain the quotas and the billing periods of subscriptions.
+type Allowances struct {
+	entitlements *entitlement.Service
+	cache        *querycache.Cache[uuid.UUID, usage.Allowance]
+}
 
-// Allowances returns the queries that read the allowance of each tenant that has one, and
-// what has them afterwards.
-func (a Allowances) Allowances(tenantIDs []uuid.UUID) ([]sqldb.Query, func(ctx context.Context) (map[uuid.UUID]usage.Allowance, error)) {
-	queries, read := a.Entitlements.TermsOf(tenantIDs)
+// NewAllowances returns the allowances that the entitlements of a database grant.
+func NewAllowances(db *sqldb.DB, entitlements *entitlement.Service) Allowances {
+	a := Allowances{entitlements: entitlements}
+	a.cache = querycache.New(querycache.Config[uuid.UUID, usage.Allowance]{
+		DB: db, Tables: a.AllowanceTables(),
+		Load: func(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]usage.Allowance, error) {
+			queries, read := a.load(tenantIDs)
+			if err := db.Each(ctx, queries...); err != nil {
+				return nil, err
+			}
+			return read(ctx)
+		},
+	})
+	return a
+}
+
+// Allowances returns the queries that load the allowances of tenants, and a function that returns
+// the allowances once the queries have run. A tenant without a subscription that sets limits is
+// left out. Callers share the allowances and must not change them.
+func (a Allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) ([]sqldb.Query, func(ctx context.Context) (map[uuid.UUID]usage.Allowance, error)) {
+	cached, missing, store := a.cache.Lookup(ctx, tenantIDs)
+	queries, read := a.load(missing)
+	return queries, func(ctx context.Context) (map[uuid.UUID]usage.Allowance, error) {
+		loaded, err := read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		store(loaded)
+		maps.Copy(loaded, cached)
+		return loaded, nil
+	}
+}
+
+// load is Allowances without the cache.
+func (a Allowances) load(tenantIDs []uuid.UUID) ([]sqldb.Query, func(ctx context.Context) (map[uuid.UUID]usage.Allowance, error)) {
+	queries, read := a.entitlements.TermsOf(tenantIDs)
 	return queries, func(ctx context.Context) (map[uuid.UUID]usage.Allowance, error) {
 		terms, err := read(ctx)
 		if err != nil {
