@@ -121,9 +121,11 @@ func (t *Tables) Generation() (generation uint64, stable bool) {
 }
 
 // Current is Generation, but it always checks for commits by other processes. It waits for the
-// transactions of this process.
-func (t *Tables) Current() (generation uint64, stable bool) {
-	t.db.groups.checkOthers()
+// transactions of this process, except in a transaction, whose lock keeps others from committing.
+func (t *Tables) Current(ctx context.Context) (generation uint64, stable bool) {
+	if !InTx(ctx) {
+		t.db.groups.checkOthers()
+	}
 	return t.Generation()
 }
 
