@@ -31,12 +31,13 @@ type changes struct {
 	// locked is set while a transaction of this process holds SQLite's write lock, so that no
 	// other process commits.
 	locked atomic.Bool
-	// checking is set while a reader checks for other processes.
-	checking atomic.Bool
+	// checking is when the reader that checks for other processes began; 0 while there is no such reader.
+	checking atomic.Int64
 }
 
-// OthersInterval bounds how long a commit by another process goes unnoticed. The check takes about
-// 6 µs, so at this rate it costs at most 3 % of a core.
+// OthersInterval is how often readers check for commits by other processes. Such a commit goes
+// unnoticed for at most twice as long. The check takes about 6 µs, so at this rate it costs at most
+// 3 % of a core.
 const OthersInterval = 200 * time.Microsecond
 
 func newChanges() *changes { return &changes{tables: map[string]*atomic.Uint64{}} }
@@ -104,7 +105,7 @@ func (db *DB) Tables(names ...string) *Tables {
 
 // Generation identifies the committed contents of the tables: two equal generations mean that
 // no row was changed in between. stable is false while a transaction is changing one of them.
-// A commit by another process changes the generation within OthersInterval.
+// A commit by another process changes the generation within twice OthersInterval.
 func (t *Tables) Generation() (generation uint64, stable bool) {
 	if !t.db.groups.noticeOthers() {
 		return 0, false
@@ -133,18 +134,20 @@ func (t *Tables) Current(ctx context.Context) (generation uint64, stable bool) {
 // OthersInterval. It returns false if it cannot tell, since a transaction is about to begin and
 // may wait for one of another process.
 func (g *grouped) noticeOthers() bool {
-	if g.clock.Now().UnixNano()-g.changes.checked.Load() < int64(OthersInterval) {
+	now := g.clock.Now().UnixNano()
+	if now-g.changes.checked.Load() < int64(OthersInterval) {
 		return true
 	}
 	select {
 	case g.turn <- struct{}{}:
 		defer func() { <-g.turn }()
 	default:
-		// A transaction has checked once it held the lock; another reader is checking now.
-		return g.changes.locked.Load() || g.changes.checking.Load()
+		// A transaction has checked once it held the lock. Another reader may be checking now; on a
+		// busy machine that can take long.
+		return g.changes.locked.Load() || now-g.changes.checking.Load() < int64(OthersInterval)
 	}
-	g.changes.checking.Store(true)
-	defer g.changes.checking.Store(false)
+	g.changes.checking.Store(now)
+	defer g.changes.checking.Store(0)
 	return g.readOthers()
 }
 

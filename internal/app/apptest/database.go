@@ -2,6 +2,7 @@ package apptest
 
 import (
 	"testing"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -25,6 +26,7 @@ func Exec(t testing.TB, db *sqldb.DB, query string, args ...any) {
 	if _, err := db.Conn(t.Context()).ExecContext(t.Context(), query, args...); err != nil {
 		t.Error(err)
 	}
+	time.Sleep(2 * sqldb.OthersInterval) // The service notices commits of other connections a little later.
 }
 
 // CountRows runs a query in the service's database that returns one number.
