@@ -285,7 +285,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 		return err
 	})
 	step("SetQuantity", func(ctx context.Context) error {
-		s, err := p.SetQuantity(ctx, sub.ID, sub.ItemID, 7, true, "quantity")
+		s, err := p.SetQuantity(ctx, psp.Change{SubscriptionID: sub.ID, ItemID: sub.ItemID, Quantity: 7}, true, "quantity")
 		is("the quantity is another", s.Quantity == 7)
 		return err
 	})
@@ -327,7 +327,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 		t.Errorf("UsageErrors of no event: %v", err)
 	}
 	its := items.Items{Client: p.Client}
-	if _, err := its.Waiting(t.Context(), customer, sub.ID); err != nil {
+	if _, err := its.Pending(t.Context(), customer, sub.ID); err != nil {
 		t.Errorf("what waits: %v", err)
 	}
 	if all, err := its.On(t.Context(), sub.LatestInvoiceID); err != nil || its.Again(t.Context(), all, clock.System().Now()) != nil {

@@ -42,8 +42,14 @@ type Invoice struct {
 	HostedURL     string
 	// Action is what the invoice asks of a person.
 	Action PaymentAction
-	Billed Billed
-	Lines  []InvoiceLine
+	// InProgress: a bank debit is paying the invoice, so nothing of it is due.
+	InProgress bool
+	Billed     Billed
+	Lines      []InvoiceLine
+	// payments are the payments that succeeded; credited is the sum of its credit notes,
+	// in the provider's minor units.
+	payments []payment
+	credited int64
 }
 
 // Billed is the customer as it was when the invoice was made final; fields that
@@ -146,7 +152,7 @@ func (c *Client) ListInvoices(ctx context.Context, q InvoiceQuery) (InvoicePage,
 func (c *Client) wholeInvoice(ctx context.Context, in *stripe.Invoice) (Invoice, error) {
 	invoice := newInvoice(in)
 	var err error
-	if invoice.Action, err = c.paymentAction(ctx, in); err != nil {
+	if invoice.Action, invoice.InProgress, err = c.paymentAction(ctx, in); err != nil {
 		return Invoice{}, err
 	}
 	if in.Lines == nil || !in.Lines.HasMore {
@@ -213,6 +219,8 @@ func newInvoice(in *stripe.Invoice) Invoice {
 		DueAt:           atOrNil(in.DueDate),
 		PDFURL:          in.InvoicePDF,
 		HostedURL:       in.HostedInvoiceURL,
+		payments:        paymentsOf(in.Payments),
+		credited:        in.PrePaymentCreditNotesAmount + in.PostPaymentCreditNotesAmount,
 		Billed:          Billed{Name: in.CustomerName, Email: in.CustomerEmail, Address: newAddress(in.CustomerAddress)},
 	}
 	for _, tax := range in.TotalTaxes {
@@ -316,6 +324,10 @@ const (
 	MetaStandsInFor = "stands_in_for"
 	MetaPrice       = "price"
 )
+
+// MetaUnpaid marks an item that charges a credit again because the time was never paid. Its
+// value is the subscription item that the credit is for.
+const MetaUnpaid = "unpaid_credit_of"
 
 // standIn gives a line of such an item what the provider does not say of it any more. It
 // has no number of units, so that no change takes it for one of its own lines.

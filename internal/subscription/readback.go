@@ -118,6 +118,9 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 			if err := s.store.update(ctx, next); err != nil {
 				return err
 			}
+			if err := s.planChanged(ctx, known, next); err != nil {
+				return err
+			}
 			if known.TrialEndsAt == nil || known.Status != Trialing && next.Status == Trialing { // by a change of plan, or at the provider
 				if err := s.beginTrial(ctx, adopting{}, next); err != nil {
 					return err

@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -36,8 +37,8 @@ type Changed struct {
 // that the payer has to confirm leaves the change waiting.
 //
 // It refuses, in this order: no subscription (404), a status that does not allow
-// it (subscription_cannot_be_upgraded), an unknown plan (422), the same plan and
-// usage plans (plan_change_error), a plan without a price in the subscription's
+// it (subscription_cannot_be_upgraded), an unknown plan (422), the same plan
+// (plan_change_error), a plan without a price in the subscription's
 // currency (plan_not_available_in_currency), missing URLs and too few seats (422),
 // a plan that allows less than what is used (plan_change_error with violations),
 // missing billing details (billing_not_ready), other figures than were shown
@@ -83,7 +84,10 @@ func (c *changePlan) prepare(ctx context.Context, sub subscription.Subscription)
 	if err != nil {
 		return instruction{}, err
 	}
-	takesCheckout := paidFromFree(sub, sel)
+	takesCheckout, err := paidFromFree(sub, sel)
+	if err != nil {
+		return instruction{}, err
+	}
 	if takesCheckout {
 		if err := c.params.needURLs(); err != nil {
 			return instruction{}, err
@@ -106,9 +110,15 @@ func (c *changePlan) prepare(ctx context.Context, sub subscription.Subscription)
 		}
 		return instruction{}, errNothingToDo
 	}
+	settles := ""
+	if removesMetered(change.Metered) || change.PaysOwed {
+		settles = usageSettled
+	}
 	return instruction{
-		Kind: opChange, PlanID: sel.Plan.ID, Quantity: sel.Quantity, ItemID: change.ItemID, PriceID: change.PriceID,
+		Usage: settles,
+		Kind:  opChange, PlanID: sel.Plan.ID, Quantity: sel.Quantity, ItemID: change.ItemID, PriceID: change.PriceID,
 		ProrationDate: change.ProrationDate, Unprorated: change.Unprorated, TrialEnd: change.TrialEnd, Departures: sub.Departures,
+		UnpaidCredit: change.UnpaidCredit, ProductID: change.ProductID, PaysOwed: change.PaysOwed, Metered: change.Metered,
 	}, nil
 }
 
@@ -144,20 +154,32 @@ func (c *changePlan) send(ctx context.Context, op operation) error {
 	if err := c.svc.dropWaiting(ctx, op); err != nil {
 		return err
 	}
-	if op.before.Status == subscription.PastDue && !op.Unprorated {
+	if op.Usage == usageSettled {
+		// The invoice has the usage that the provider knows by then.
+		if err := c.svc.deps.Usage.Settle(ctx, op.before.TenantID); err != nil {
+			return err
+		}
+	}
+	if op.PaysOwed {
 		if err := c.svc.payOwed(ctx, op); err != nil {
 			return err
 		}
 	}
-	change := psp.Change{
-		SubscriptionID: op.before.PSPSubscriptionID, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity,
-		ProrationDate: op.ProrationDate, Unprorated: op.Unprorated, TrialEnd: op.TrialEnd,
-	}
+	change := op.change()
 	_, err := c.svc.deps.Provider.ChangeSubscription(ctx, change, map[string]string{subscription.MetaPlan: op.PlanID.String()}, op.key())
 	if errors.Is(err, psp.ErrActionRequired) && op.before.Status != subscription.PastDue {
 		return c.svc.await(ctx, op, change)
 	}
 	return err
+}
+
+// change returns the instruction in the provider's terms.
+func (op operation) change() psp.Change {
+	return psp.Change{
+		SubscriptionID: op.before.PSPSubscriptionID, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity,
+		ProrationDate: op.ProrationDate, Unprorated: op.Unprorated, TrialEnd: op.TrialEnd,
+		Metered: op.Metered, UnpaidCredit: op.UnpaidCredit, ProductID: op.ProductID, Currency: op.before.Currency, PeriodEnd: op.before.CurrentPeriodEnd,
+	}
 }
 
 // refusal tells a declined payment from any other refusal of the provider.
@@ -181,9 +203,14 @@ func (p ChangeParams) needURLs() error {
 }
 
 // paidFromFree reports whether a change to a selection is one from a free plan to a
-// paid one. There may be no card to charge then, so that it takes a checkout.
-func paidFromFree(sub subscription.Subscription, sel subscription.Selection) bool {
-	return sub.PriceCents == 0 && sel.Price.PriceCents > 0
+// paid one. There may be no card to charge then, so that it takes a checkout. A plan that
+// bills usage is not free, whatever its base price is.
+func paidFromFree(sub subscription.Subscription, sel subscription.Selection) (bool, error) {
+	if sub.PriceCents > 0 || sel.Price.PriceCents == 0 && sel.Plan.PricingType != catalog.Usage {
+		return false, nil
+	}
+	metered, _, err := sub.MeteredItems()
+	return len(metered) == 0, err
 }
 
 // selectPlan checks whether a subscription can be changed to a plan at all; quantity
@@ -195,13 +222,6 @@ func (s *Service) selectPlan(ctx context.Context, sub subscription.Subscription,
 	}
 	if plan.ID == sub.PlanID {
 		return subscription.Selection{}, errSamePlan
-	}
-	current, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
-	if err != nil {
-		return subscription.Selection{}, err
-	}
-	if plan.PricingType == catalog.Usage || current.PricingType == catalog.Usage {
-		return subscription.Selection{}, errUsagePlan
 	}
 	price, ok := plan.PriceIn(sub.Currency)
 	if !ok {
@@ -226,27 +246,59 @@ func (s *Service) selectPlan(ctx context.Context, sub subscription.Subscription,
 // Invariant: a change is priced on the state that the provider has. If that is newer than
 // the one that is stored here, it is stored first, and ErrOvertaken has the change
 // prepared on it.
-func (s *Service) providerChange(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, from time.Time) (psp.Change, error) {
+func (s *Service) providerChange(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, from time.Time) (pricedChange, error) {
 	price, err := s.deps.Prices.Ensure(ctx, sel.Plan.ID, sel.Price.ID)
 	if err != nil {
-		return psp.Change{}, err
+		return pricedChange{}, err
 	}
 	remote, err := s.deps.Provider.GetSubscription(ctx, sub.PSPSubscriptionID)
 	if err != nil {
-		return psp.Change{}, goneOr(err, subscription.ErrNotFound)
+		return pricedChange{}, goneOr(err, subscription.ErrNotFound)
 	}
 	if !sub.BillsLike(remote) {
 		if err := s.deps.Subscriptions.ReadBack(ctx, remote.ID, nil); err != nil {
-			return psp.Change{}, goneOr(err, subscription.ErrNotFound)
+			return pricedChange{}, goneOr(err, subscription.ErrNotFound)
 		}
-		return psp.Change{}, subscription.ErrOvertaken
+		return pricedChange{}, subscription.ErrOvertaken
 	}
-	change := psp.Change{SubscriptionID: remote.ID, ItemID: remote.ItemID, PriceID: price, Quantity: sel.Quantity, ProrationDate: from}
+	change := pricedChange{Change: psp.Change{
+		SubscriptionID: remote.ID, ItemID: remote.ItemID, PriceID: price, Quantity: sel.Quantity, ProrationDate: from,
+		Currency: sub.Currency, ProductID: remote.ProductID, PeriodEnd: remote.PeriodEnd,
+	}}
 	if change.Waiting, err = s.settleItems(ctx, sub); err != nil {
-		return psp.Change{}, err
+		return pricedChange{}, err
+	}
+	if change.paid, err = s.paidTime(ctx, sub, remote, from); err != nil {
+		return pricedChange{}, err
+	}
+	if change.Metered, err = s.meteredOfPlan(ctx, sub, sel.Plan, from); err != nil {
+		return pricedChange{}, err
+	}
+	if change.metered, _, err = sub.MeteredItems(); err != nil {
+		return pricedChange{}, err
 	}
 	change.TrialEnd, err = s.trialEnd(ctx, sub, sel, from)
 	return change, err
+}
+
+// pricedChange is a change with the conditions under which its price holds.
+type pricedChange struct {
+	psp.Change
+	paid paidTime
+	// PaysOwed: what is owed for the current period is collected before the change.
+	PaysOwed bool
+	metered  []psp.MeteredItem // the items that bill usage before the change
+}
+
+// billsUsage reports whether a line of the change's invoice is for usage.
+func (c pricedChange) billsUsage(line psp.InvoiceLine) bool {
+	return slices.ContainsFunc(c.metered, func(m psp.MeteredItem) bool { return m.PriceID == line.PriceID })
+}
+
+// removesMetered reports whether changes take away an item that bills usage, so that the
+// usage is invoiced with them.
+func removesMetered(changes []psp.MeteredChange) bool {
+	return slices.ContainsFunc(changes, func(ch psp.MeteredChange) bool { return ch.ItemID != "" })
 }
 
 // trialEnd returns when the trial ends that a change begins: one to a paid plan of

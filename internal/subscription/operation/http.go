@@ -79,12 +79,13 @@ type PreviewAmount struct {
 
 // ProrationBreakdown tells how the figures of a preview were computed.
 type ProrationBreakdown struct {
-	Method        string `json:"method" enum:"psp_preview,daily"`
-	Currency      string `json:"currency"`
-	PeriodStart   string `json:"period_start" format:"date"`
-	PeriodEnd     string `json:"period_end" format:"date"`
-	DaysRemaining int    `json:"days_remaining"`
-	TotalDays     int    `json:"total_days"`
+	Method        string        `json:"method" enum:"psp_preview,daily"`
+	Currency      string        `json:"currency"`
+	PeriodStart   string        `json:"period_start" format:"date"`
+	PeriodEnd     string        `json:"period_end" format:"date"`
+	DaysRemaining int           `json:"days_remaining"`
+	TotalDays     int           `json:"total_days"`
+	Usage         PreviewAmount `json:"usage" doc:"The part of charge for usage so far, when the change leaves a plan that bills usage. It grows until the change is made."`
 	// Pending is part of credit and charge.
 	Pending PreviewAmount `json:"pending" doc:"What of credit and charge waited for the next invoice with or without the change, such as changes of seats; negative for a credit."`
 }
@@ -119,10 +120,10 @@ func (h *HTTP) PreviewChange(ctx context.Context, in *previewInput) (*rest.Data[
 func newChangePreview(p Preview) ChangePreview {
 	amount := func(cents int64) PreviewAmount { return PreviewAmount{Cents: cents, Currency: p.Currency} }
 	return ChangePreview{
-		Credit: amount(p.Credit), Charge: amount(p.Charge), Net: amount(p.Net()),
+		Credit: amount(p.Credit), Charge: amount(p.Charge + p.Usage), Net: amount(p.Net() + p.Usage),
 		Breakdown: ProrationBreakdown{
 			Method: p.Method, Currency: p.Currency, PeriodStart: p.PeriodStart.UTC().Format(time.DateOnly), PeriodEnd: p.PeriodEnd.UTC().Format(time.DateOnly),
-			DaysRemaining: p.DaysRemaining(), TotalDays: p.TotalDays(), Pending: amount(p.Pending),
+			DaysRemaining: p.DaysRemaining(), TotalDays: p.TotalDays(), Pending: amount(p.Pending), Usage: amount(p.Usage),
 		},
 	}
 }

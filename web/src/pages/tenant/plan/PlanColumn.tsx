@@ -61,7 +61,6 @@ function Remark({ plan, subscription }: { plan: Schema<'OfferedPlan'>; subscript
   }
   if (hindrance === 'not sold') return <small><Trans>Cannot be bought at the moment.</Trans></small>
   if (hindrance === 'no price') return <small><Trans>Is not sold in your currency.</Trans></small>
-  if (hindrance === 'usage') return <small><Trans>Between this and your plan one cannot change directly: one of them is billed by usage. End yours first.</Trans></small>
   if (plan.id === subscription?.plan.id) {
     const what = words.planWithSeats(plan.name, plan.pricing_type, subscription.quantity)
     const price = format.money(regularPrice(subscription), subscription.currency)
