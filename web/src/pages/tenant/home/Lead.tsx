@@ -41,7 +41,8 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
   const base = format.money(regular, currency)
   const extra = format.money(usage, currency)
   const renewal = format.day(subscription.current_period_end)
-  const due = open.reduce((sum, one) => sum + one.total.amount_cents, 0)
+  // An invoice without an action is being paid by a bank debit: nothing of it is due.
+  const due = open.filter((one) => one.payment_action !== null).reduce((sum, one) => sum + one.total.amount_cents, 0)
   const owed = format.money(due, open[0]?.total.currency ?? currency)
   const seat = plan.pricing_type === 'seat'
 
