@@ -285,7 +285,10 @@ func adapterWorks(t *testing.T, p counterpart) {
 		return err
 	})
 	step("SetQuantity", func(ctx context.Context) error {
-		s, err := p.SetQuantity(ctx, psp.Change{SubscriptionID: sub.ID, ItemID: sub.ItemID, Quantity: 7}, true, "quantity")
+		s, err := p.SetQuantity(ctx, psp.Change{
+			SubscriptionID: sub.ID, ItemID: sub.ItemID, Quantity: 7, UnpaidCredit: 10, Currency: "EUR", ProductID: sub.ProductID,
+			ProrationDate: clock.System().Now(), PeriodEnd: sub.PeriodEnd,
+		}, true, "quantity")
 		is("the quantity is another", s.Quantity == 7)
 		return err
 	})
@@ -343,6 +346,15 @@ func adapterWorks(t *testing.T, p counterpart) {
 	})
 	step("RefundCheckout", func(ctx context.Context) error { return p.RefundCheckout(ctx, checkout.ID, "refund") })
 	step("RefundCheckout again", func(ctx context.Context) error { return p.RefundCheckout(ctx, checkout.ID, "refund") })
+	step("GivenBack", func(ctx context.Context) error {
+		in, err := p.GetInvoice(ctx, sub.LatestInvoiceID)
+		if err != nil {
+			return err
+		}
+		_, err = p.GivenBack(ctx, in)
+		return err
+	})
+	step("CollectDue", func(ctx context.Context) error { return p.CollectDue(ctx, sub.ID, "due") })
 	step("EndSubscription", func(ctx context.Context) error {
 		s, err := p.EndSubscription(ctx, sub.ID, "end")
 		is("the subscription is not over", s.Status == "canceled" && s.CanceledAt != nil)

@@ -46,10 +46,8 @@ type Invoice struct {
 	InProgress bool
 	Billed     Billed
 	Lines      []InvoiceLine
-	// payments are the payments that succeeded; credited is the sum of its credit notes,
-	// in the provider's minor units.
-	payments []payment
-	credited int64
+	// Credited is the sum of its credit notes.
+	Credited int64
 }
 
 // Billed is the customer as it was when the invoice was made final; fields that
@@ -177,7 +175,7 @@ func (c *Client) inOurUnits(ctx context.Context, in Invoice) (Invoice, error) {
 	if err != nil {
 		return Invoice{}, err
 	}
-	for _, amount := range []*int64{&in.Subtotal, &in.Tax, &in.Total, &in.AmountDue, &in.Paid, &in.Open} {
+	for _, amount := range []*int64{&in.Subtotal, &in.Tax, &in.Total, &in.AmountDue, &in.Paid, &in.Open, &in.Credited} {
 		*amount = units.FromProvider(*amount)
 	}
 	for i := range in.Lines {
@@ -219,8 +217,7 @@ func newInvoice(in *stripe.Invoice) Invoice {
 		DueAt:           atOrNil(in.DueDate),
 		PDFURL:          in.InvoicePDF,
 		HostedURL:       in.HostedInvoiceURL,
-		payments:        paymentsOf(in.Payments),
-		credited:        in.PrePaymentCreditNotesAmount + in.PostPaymentCreditNotesAmount,
+		Credited:        in.PrePaymentCreditNotesAmount + in.PostPaymentCreditNotesAmount,
 		Billed:          Billed{Name: in.CustomerName, Email: in.CustomerEmail, Address: newAddress(in.CustomerAddress)},
 	}
 	for _, tax := range in.TotalTaxes {

@@ -63,19 +63,6 @@ func (c *Client) invoicePayments(ctx context.Context, invoiceID string) ([]payme
 	})
 }
 
-// paymentsOf returns the payments in a list that succeeded.
-func paymentsOf(list *stripe.InvoicePaymentList) (paid []payment) {
-	if list == nil {
-		return nil
-	}
-	for _, p := range list.Data {
-		if id := paymentOf(p); p.Status == "paid" && id != (payment{}) {
-			paid = append(paid, id)
-		}
-	}
-	return paid
-}
-
 // paymentOf identifies a payment, zero for one that was made elsewhere.
 func paymentOf(p *stripe.InvoicePayment) payment {
 	switch {
@@ -93,8 +80,12 @@ func paymentOf(p *stripe.InvoicePayment) payment {
 // GivenBack returns the part of an invoice's total that its customer got back or withdrew:
 // refunds, disputes that are open or lost, and credit notes. The result is in our minor units.
 func (c *Client) GivenBack(ctx context.Context, in Invoice) (int64, error) {
+	payments, err := c.invoicePayments(ctx, in.ID)
+	if err != nil {
+		return 0, err
+	}
 	var returned int64
-	for _, p := range in.payments {
+	for _, p := range payments {
 		ch, err := c.chargeOf(ctx, p)
 		if err != nil {
 			return 0, err
@@ -110,7 +101,7 @@ func (c *Client) GivenBack(ctx context.Context, in Invoice) (int64, error) {
 	}
 	units, err := c.UnitsRead(ctx, in.Currency)
 	// A refund that belongs to a credit note counts once.
-	return units.FromProvider(max(returned, in.credited)), err
+	return max(units.FromProvider(returned), in.Credited), err
 }
 
 // chargeOf reads the charge that made a payment.

@@ -149,9 +149,9 @@ func TestGivenBack(t *testing.T) {
 				switch path := r.URL.Path; {
 				case strings.HasSuffix(path, "/invoices/in_1"):
 					reply(w, 200, `{"id": "in_1", "customer": "cus_1", "currency": "eur", "status": "paid", "total": 1000, "amount_paid": 1000,
-						"post_payment_credit_notes_amount": `+tt.notes+`, "payments": {"data": [
-						{"id": "inpay_1", "status": "paid", "payment": {"type": "payment_intent", "payment_intent": "pi_1"}},
-						{"id": "inpay_2", "status": "canceled", "payment": {"type": "payment_intent", "payment_intent": "pi_2"}}]}}`)
+						"post_payment_credit_notes_amount": `+tt.notes+`}`)
+				case strings.HasSuffix(path, "/invoice_payments") && r.FormValue("status") == "paid":
+					reply(w, 200, `{"data": [{"id": "inpay_1", "payment": {"type": "payment_intent", "payment_intent": "pi_1"}}]}`)
 				case strings.HasSuffix(path, "/payment_intents/pi_1"):
 					reply(w, 200, `{"id": "pi_1", "status": "succeeded", "latest_charge": {"id": "ch_1", `+tt.charge+`}}`)
 				case strings.HasSuffix(path, "/disputes") && r.FormValue("charge") == "ch_1":
