@@ -36,7 +36,7 @@ var kinds = []reference.Kind{
 	{
 		Code: string(fault.PlanNotSellable), Name: "PlanNotSellableError", Text: "The plan cannot be sold in this currency for now.",
 		Fields: []reference.Field{
-			{Name: "price_status", Type: "string", Text: "The status of the price that is the reason, as in the status of prices, or below_minimum or amount_unsupported."},
+			{Name: "price_status", Type: "string", Text: "The status of the price that is the reason, as in the status of prices, or below_minimum, amount_unsupported, currency_unsupported or too_many_meters."},
 			{Name: "meter_code", Type: "string", Optional: true, Text: "The meter whose price is the reason. Absent where it is the plan's own."},
 		},
 	},

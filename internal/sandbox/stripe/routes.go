@@ -68,6 +68,8 @@ func billingRoutes() []route {
 		{"POST", "/v1/subscriptions/{id}", subscriptions.Update},
 		{"DELETE", "/v1/subscriptions/{id}", subscriptions.Cancel},
 		{"POST", "/v1/subscriptions/{id}/resume", subscriptions.Resume},
+		{"GET", "/v1/subscription_items", subscriptions.ListItems},
+		{"GET", "/v1/subscription_items/{id}", subscriptions.GetItem},
 		{"GET", "/v1/invoices", invoices.List},
 		{"POST", "/v1/invoices/create_preview", subscriptions.PreviewInvoice},
 		{"GET", "/v1/invoices/{id}", invoices.Get},

@@ -83,6 +83,7 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 		return answer{}, err
 	}
 	if run == nil || r.PathValue("id") == "search" { // no object has that id: it is Stripe's search
+		e.cfg.Log.ErrorContext(ctx, "stripe sandbox: unknown route", slog.String("method", r.Method), slog.String("path", e.apiPath(r)))
 		return answer{}, e.unknownURL(r)
 	}
 	values, err := form.Read(r)
