@@ -861,7 +861,7 @@ CREATE TABLE usage_alerts (
     PRIMARY KEY (id /* postgres: */ , tenant_id /* sqlite:  */),
     FOREIGN KEY (tenant_id, meter_id) REFERENCES usage_streams (tenant_id, meter_id)
 );
-CREATE UNIQUE INDEX usage_alerts_once_key ON usage_alerts (tenant_id, meter_id, period_start, period_end, threshold);
+CREATE UNIQUE INDEX usage_alerts_once_key ON usage_alerts (tenant_id, meter_id, period_start, period_end, quota, threshold);
 CREATE INDEX usage_alerts_created_at_idx ON usage_alerts (created_at, id);
 CREATE INDEX usage_alerts_tenant_id_idx ON usage_alerts (tenant_id, created_at, id);
 
