@@ -89,6 +89,16 @@ func (p Plan) PriceIn(currency string) (Price, bool) {
 	return Price{}, false
 }
 
+// SeatQuota returns the plan's quota of team members, nil for a plan without one.
+func (p Plan) SeatQuota() *int64 {
+	for _, e := range p.Entitlements {
+		if e.Feature.Code == TeamMembers {
+			return e.Value
+		}
+	}
+	return nil
+}
+
 // Price is what a plan costs in one currency.
 type Price struct {
 	ID         uuid.UUID

@@ -22,7 +22,10 @@ type Change struct {
 	SubscriptionID string
 	ItemID         string // Subscription.ItemID
 	PriceID        string
-	Quantity       int64 // always sent: with another price the provider would assume 1
+	// KeepsPrice changes the number of units alone. The price is not sent then, because the
+	// provider refuses one that is no longer active.
+	KeepsPrice bool
+	Quantity   int64 // always sent: with another price the provider would assume 1
 	// ProrationDate is the moment from which unused and new time are counted. The
 	// same moment in a preview and in the change gives the same amounts.
 	ProrationDate time.Time
@@ -42,6 +45,14 @@ type Change struct {
 type Waiting struct {
 	Credit, Charge int64
 	Currency       string // lower case
+}
+
+// newPrice returns the price to send, nil for the present one.
+func (ch Change) newPrice() *string {
+	if ch.KeepsPrice {
+		return nil
+	}
+	return stripe.String(ch.PriceID)
 }
 
 // trialEnd returns when the trial ends that the change begins, nil for none.
@@ -77,7 +88,7 @@ func (ch Change) params(payment, key string) *stripe.SubscriptionUpdateParams {
 	return &stripe.SubscriptionUpdateParams{
 		Params: keyed(key),
 		Items: []*stripe.SubscriptionUpdateItemParams{{
-			ID: stripe.String(ch.ItemID), Price: stripe.String(ch.PriceID), Quantity: stripe.Int64(ch.Quantity),
+			ID: stripe.String(ch.ItemID), Price: ch.newPrice(), Quantity: stripe.Int64(ch.Quantity),
 		}},
 		ProrationBehavior: behavior, ProrationDate: date, PaymentBehavior: stripe.String(payment), TrialEnd: ch.trialEnd(),
 	}

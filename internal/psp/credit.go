@@ -36,6 +36,24 @@ func (c *Client) OtherCurrency(ctx context.Context, customerID, currency string)
 	return c.openIn(ctx, customerID, currency)
 }
 
+// CustomerCredit returns the credit that a customer has for invoices in a currency (ISO
+// 4217, upper case), at least 0, and 0 for a deleted customer.
+func (c *Client) CustomerCredit(ctx context.Context, customerID, currency string) (int64, error) {
+	customer, err := read(ctx, c, "get customer", customerID, func(ctx context.Context) (*stripe.Customer, error) {
+		params := &stripe.CustomerRetrieveParams{}
+		params.AddExpand("invoice_credit_balance")
+		return c.api.V1Customers.Retrieve(ctx, customerID, params)
+	})
+	if err != nil || customer.Deleted {
+		return 0, err
+	}
+	units, err := c.UnitsRead(ctx, currency)
+	if err != nil {
+		return 0, err
+	}
+	return max(units.FromProvider(customer.InvoiceCreditBalance[strings.ToLower(currency)]), 0), nil
+}
+
 // openIn returns a currency, other than the given one, of an invoice of a customer
 // that is not paid or of an item that waits for an invoice; "" where there is none.
 func (c *Client) openIn(ctx context.Context, customerID, currency string) (string, error) {

@@ -19,7 +19,7 @@ func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) 
 			Subscription: stripe.String(ch.SubscriptionID),
 			SubscriptionDetails: &stripe.InvoiceCreatePreviewSubscriptionDetailsParams{
 				Items: []*stripe.InvoiceCreatePreviewSubscriptionDetailsItemParams{{
-					ID: stripe.String(ch.ItemID), Price: stripe.String(ch.PriceID), Quantity: stripe.Int64(ch.Quantity),
+					ID: stripe.String(ch.ItemID), Price: ch.newPrice(), Quantity: stripe.Int64(ch.Quantity),
 				}},
 				ProrationBehavior: behavior,
 				ProrationDate:     date,

@@ -31,6 +31,7 @@ type Provider interface {
 	EndSubscription(ctx context.Context, id, key string) (psp.Subscription, error)
 	RefundCheckout(ctx context.Context, sessionID, key string) error
 	OtherCurrency(ctx context.Context, customerID, currency string) (string, error)
+	CustomerCredit(ctx context.Context, customerID, currency string) (int64, error)
 }
 
 // Tenants is what subscriptions need of the tenant domain.

@@ -7,6 +7,17 @@ SELECT EXISTS (
     WHERE s.tenant_id = $1 AND s.status NOT IN ('incomplete', 'incomplete_expired') AND (s.price_cents > 0 OR p.pricing_type = 'usage')
 );
 
+-- The products whose plans begin no trial for a tenant: it had one, or has a paid
+-- subscription to the product, or one that a change leaves without a trial.
+-- name: ProductsWithoutTrial :many
+SELECT p.id FROM products p
+WHERE EXISTS (SELECT 1 FROM trials t WHERE t.tenant_id = $1 AND t.product_id = p.id)
+    OR EXISTS (
+        SELECT 1 FROM subscriptions s JOIN plans c ON c.id = s.plan_id
+        WHERE s.tenant_id = $1 AND s.status NOT IN ('canceled', 'incomplete_expired') AND s.price_cents > 0
+            AND (c.product_id = p.id OR s.status <> 'active' OR s.cancel_at IS NOT NULL OR s.cancel_at_period_end)
+    );
+
 -- name: QuotaOfFeature :one
 -- Limits hold for longer than features are granted.
 SELECT e.value

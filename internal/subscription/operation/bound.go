@@ -11,7 +11,11 @@ import (
 // show returns what a change costs from now on, and stores it as what was shown last.
 func (s *Service) show(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, asked int64) (Preview, error) {
 	now := s.deps.Clock.Now()
-	_, p, err := s.price(ctx, sub, sel, prorationDate(sub, now))
+	from := prorationDate(sub, now)
+	change, p, err := s.price(ctx, sub, sel, from)
+	if err == nil {
+		p.Outlook, err = s.outlook(ctx, sub, sel, change, from)
+	}
 	if err != nil {
 		return Preview{}, err
 	}

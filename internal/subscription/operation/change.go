@@ -29,16 +29,17 @@ type Changed struct {
 	Waits        bool // for its confirmation; until then the subscription is as it was
 }
 
-// ChangePlan moves the tenant's subscription to another plan
+// ChangePlan moves the tenant's subscription to another plan, or changes the number of seats
+// of its own
 // (rules: subscription#change-of-plan). It costs what the last preview showed, and is
 // paid at once: either all of it happens or nothing. From a free plan to a paid one it opens a
 // checkout instead, and the subscription is replaced when that is completed. A payment
 // that the payer has to confirm leaves the change waiting.
 //
 // It refuses, in this order: no subscription (404), a status that does not allow
-// it (subscription_cannot_be_upgraded), an unknown plan (422), the same plan and
-// usage plans (plan_change_error), a plan without a price in the subscription's
-// currency (plan_not_available_in_currency), missing URLs and too few seats (422),
+// it (subscription_cannot_be_upgraded), an unknown plan (422), the same plan
+// without another number of seats and usage plans (plan_change_error), a plan without a price in the subscription's
+// currency (plan_not_available_in_currency), missing URLs, too few and too many seats (422),
 // a plan that allows less than what is used (plan_change_error with violations),
 // missing billing details (billing_not_ready), other figures than were shown
 // (preview_outdated), a declined payment (plan_change_error).
@@ -46,7 +47,8 @@ func (s *Service) ChangePlan(ctx context.Context, tenantID uuid.UUID, p ChangePa
 	change := &changePlan{ofRunning: ofRunning{s, tenantID}, params: p}
 	sub, err := s.operate(ctx, change)
 	if err != nil || change.purchase == nil {
-		return Changed{Subscription: sub, Waits: err == nil && sub.PlanID != p.PlanID && sub.Pending != nil}, err
+		waits := sub.Pending != nil && (sub.PlanID != p.PlanID || p.Quantity != 0 && sub.Quantity != p.Quantity)
+		return Changed{Subscription: sub, Waits: err == nil && waits}, err
 	}
 	session, err := s.deps.Subscriptions.Open(ctx, *change.purchase)
 	return Changed{Checkout: &session}, err
@@ -89,8 +91,10 @@ func (c *changePlan) prepare(ctx context.Context, sub subscription.Subscription)
 			return instruction{}, err
 		}
 	}
-	if err := c.svc.deps.Subscriptions.NeedEligible(ctx, sub.TenantID, sel.Plan); err != nil {
-		return instruction{}, err
+	if sel.Plan.ID != sub.PlanID { // its own plan is never too small for more seats
+		if err := c.svc.deps.Subscriptions.NeedEligible(ctx, sub.TenantID, sel.Plan); err != nil {
+			return instruction{}, err
+		}
 	}
 	t, err := c.svc.deps.Subscriptions.Billable(ctx, sub.TenantID, false)
 	if err != nil {
@@ -120,9 +124,12 @@ func (c *changePlan) confirm(ctx context.Context, sub subscription.Subscription,
 	if err != nil {
 		return err
 	}
-	tooLarge, err := c.svc.deps.Entitlements.TeamTooLarge(ctx, sub.TenantID, plan)
-	if tooLarge {
-		err = subscription.ErrOvertaken
+	if in.PlanID != sub.PlanID {
+		var tooLarge bool
+		tooLarge, err = c.svc.deps.Entitlements.TeamTooLarge(ctx, sub.TenantID, plan)
+		if tooLarge {
+			err = subscription.ErrOvertaken
+		}
 	}
 	if err != nil || plan.PricingType != catalog.Seat {
 		return err
@@ -151,7 +158,7 @@ func (c *changePlan) send(ctx context.Context, op operation) error {
 	}
 	change := psp.Change{
 		SubscriptionID: op.before.PSPSubscriptionID, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity,
-		ProrationDate: op.ProrationDate, Unprorated: op.Unprorated, TrialEnd: op.TrialEnd,
+		ProrationDate: op.ProrationDate, Unprorated: op.Unprorated, TrialEnd: op.TrialEnd, KeepsPrice: op.seatsOnly(),
 	}
 	_, err := c.svc.deps.Provider.ChangeSubscription(ctx, change, map[string]string{subscription.MetaPlan: op.PlanID.String()}, op.key())
 	if errors.Is(err, psp.ErrActionRequired) && op.before.Status != subscription.PastDue {
@@ -189,12 +196,12 @@ func paidFromFree(sub subscription.Subscription, sel subscription.Selection) boo
 // selectPlan checks whether a subscription can be changed to a plan at all; quantity
 // is as in ChangeParams.
 func (s *Service) selectPlan(ctx context.Context, sub subscription.Subscription, planID uuid.UUID, quantity int64) (subscription.Selection, error) {
+	if planID == sub.PlanID {
+		return s.selectSeats(ctx, sub, quantity)
+	}
 	plan, err := s.deps.Subscriptions.PlanOnSale(ctx, planID, "new_plan_id")
 	if err != nil {
 		return subscription.Selection{}, err
-	}
-	if plan.ID == sub.PlanID {
-		return subscription.Selection{}, errSamePlan
 	}
 	current, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
 	if err != nil {
@@ -212,6 +219,9 @@ func (s *Service) selectPlan(ctx context.Context, sub subscription.Subscription,
 		var members int64
 		members, err = s.deps.Tenants.CountMembers(ctx, sub.TenantID)
 		quantity = sub.SeatsFor(members)
+		if quota := plan.SeatQuota(); quota != nil { // a team above it is not eligible
+			quantity = max(members, min(quantity, *quota))
+		}
 	} else {
 		quantity, err = s.deps.Subscriptions.Units(ctx, sub.TenantID, plan, quantity)
 	}
@@ -221,19 +231,43 @@ func (s *Service) selectPlan(ctx context.Context, sub subscription.Subscription,
 	return subscription.Selection{Plan: plan, Price: price, Quantity: quantity}, err
 }
 
+// selectSeats is selectPlan for the present plan, whose number of seats can be changed. The
+// subscription keeps its price and interval, also where the plan has others by now or is
+// no longer sold.
+func (s *Service) selectSeats(ctx context.Context, sub subscription.Subscription, quantity int64) (subscription.Selection, error) {
+	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
+	if err != nil {
+		return subscription.Selection{}, err
+	}
+	if plan.PricingType != catalog.Seat || quantity == 0 || quantity == sub.Quantity {
+		return subscription.Selection{}, errSamePlan
+	}
+	plan.Interval = sub.Interval()
+	quantity, err = s.deps.Subscriptions.Units(ctx, sub.TenantID, plan, quantity)
+	price := catalog.Price{PlanID: plan.ID, Currency: sub.Currency, PriceCents: sub.PriceCents}
+	return subscription.Selection{Plan: plan, Price: price, Quantity: quantity}, err
+}
+
 // providerChange puts a change, counted from a moment, in the provider's terms.
 //
 // Invariant: a change is priced on the state that the provider has. If that is newer than
 // the one that is stored here, it is stored first, and ErrOvertaken has the change
 // prepared on it.
 func (s *Service) providerChange(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, from time.Time) (psp.Change, error) {
-	price, err := s.deps.Prices.Ensure(ctx, sel.Plan.ID, sel.Price.ID)
-	if err != nil {
-		return psp.Change{}, err
+	seatsOnly := sel.Plan.ID == sub.PlanID
+	var price string
+	if !seatsOnly {
+		var err error
+		if price, err = s.deps.Prices.Ensure(ctx, sel.Plan.ID, sel.Price.ID); err != nil {
+			return psp.Change{}, err
+		}
 	}
 	remote, err := s.deps.Provider.GetSubscription(ctx, sub.PSPSubscriptionID)
 	if err != nil {
 		return psp.Change{}, goneOr(err, subscription.ErrNotFound)
+	}
+	if seatsOnly {
+		price = remote.PriceID
 	}
 	if !sub.BillsLike(remote) {
 		if err := s.deps.Subscriptions.ReadBack(ctx, remote.ID, nil); err != nil {
@@ -241,7 +275,7 @@ func (s *Service) providerChange(ctx context.Context, sub subscription.Subscript
 		}
 		return psp.Change{}, subscription.ErrOvertaken
 	}
-	change := psp.Change{SubscriptionID: remote.ID, ItemID: remote.ItemID, PriceID: price, Quantity: sel.Quantity, ProrationDate: from}
+	change := psp.Change{SubscriptionID: remote.ID, ItemID: remote.ItemID, PriceID: price, KeepsPrice: seatsOnly, Quantity: sel.Quantity, ProrationDate: from}
 	if change.Waiting, err = s.settleItems(ctx, sub); err != nil {
 		return psp.Change{}, err
 	}

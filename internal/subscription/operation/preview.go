@@ -36,6 +36,8 @@ type Preview struct {
 	PeriodEnd   time.Time
 	// At is the moment from which unused and new time are counted.
 	At time.Time
+	// Outlook does not bind, and is set only where a preview is shown.
+	Outlook
 }
 
 // Net is what would have to be paid; a negative amount would be credited.

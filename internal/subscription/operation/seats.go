@@ -92,10 +92,8 @@ func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, er
 		return limit, err
 	}
 	plan, err := s.deps.Catalog.Plan(ctx, op.PlanID)
-	for _, e := range plan.Entitlements {
-		if e.Feature.Code == catalog.TeamMembers && e.Value != nil && (limit == nil || *e.Value < *limit) {
-			limit = e.Value
-		}
+	if quota := plan.SeatQuota(); quota != nil && (limit == nil || *quota < *limit) {
+		limit = quota
 	}
 	return limit, err
 }

@@ -36,6 +36,41 @@ func (q *Queries) HasBoughtSubscription(ctx context.Context, tenantID uuid.UUID)
 	return exists, err
 }
 
+const productsWithoutTrial = `-- name: ProductsWithoutTrial :many
+SELECT p.id FROM products p
+WHERE EXISTS (SELECT 1 FROM trials t WHERE t.tenant_id = $1 AND t.product_id = p.id)
+    OR EXISTS (
+        SELECT 1 FROM subscriptions s JOIN plans c ON c.id = s.plan_id
+        WHERE s.tenant_id = $1 AND s.status NOT IN ('canceled', 'incomplete_expired') AND s.price_cents > 0
+            AND (c.product_id = p.id OR s.status <> 'active' OR s.cancel_at IS NOT NULL OR s.cancel_at_period_end)
+    )
+`
+
+// The products whose plans begin no trial for a tenant: it had one, or has a paid
+// subscription to the product, or one that a change leaves without a trial.
+func (q *Queries) ProductsWithoutTrial(ctx context.Context, tenantID uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, productsWithoutTrial, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const quotaOfFeature = `-- name: QuotaOfFeature :one
 SELECT e.value
 FROM subscriptions s
