@@ -264,7 +264,8 @@ func TestPriceInAnUnsupportedCurrency(t *testing.T) {
 				checkout.Want(200)
 				continue
 			}
-			checkout.WantRefused(422, "plan_not_sellable").WantAt("price_status", status)
+			checkout.WantRefused(422, "plan_not_sellable")
+			checkout.WantAt("price_status", status)
 			s.Call("POST", p.path(currency, "psp-create"), k.Token, apptest.Object{"product_id": p.product}).WantRefused(422, "psp_amount_unsupported")
 			for _, offer := range s.Call("GET", buyer.Path("/plans?currency="+currency), buyer.Token, nil).Want(200).At("data").([]any) {
 				offer := offer.(map[string]any)
