@@ -26,6 +26,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/onboarding"
+	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/document"
 	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/psp/items"
@@ -94,6 +95,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 	d.tenants = tenant.NewService(tenant.Deps{
 		DB: p.db, Clock: p.clock, Subscriptions: link, Overviews: link, Billing: link, Team: link, Audit: d.audit, Events: events,
 		People: link, Leftovers: link, Keep: p.settings.Retention.OrDefault().Tenants,
+		TestVATNumbers: p.provider.Mode() == psp.TestMode,
 	})
 	events.Languages = d.tenants
 	d.hooks = webhook.NewService(webhook.Deps{
@@ -174,8 +176,13 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 	d.meters = meters.NewService(meters.Deps{
 		DB: p.db, Clock: p.clock, Currencies: d.catalog, Audit: d.audit, Links: d.priceLinks,
 	})
+	var taxedFrom string
+	if p.settings.InvoiceMode != settings.PlatformManaged {
+		taxedFrom = p.settings.Invoices.Seller.TaxCountry()
+	}
 	d.customers = customer.NewService(customer.Deps{
-		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Provider: p.provider, Audit: d.audit,
+		TaxedFrom: taxedFrom,
+		DB:        p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Provider: p.provider, Audit: d.audit,
 		FrontendURL: p.frontend.URL, BillingPage: p.frontend.Of(frontend.Billing),
 	})
 	d.entitlements = entitlement.NewService(entitlement.Deps{
@@ -186,6 +193,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
 		Entitlements: d.entitlements, Provider: p.provider, Prices: d.priceLinks, Audit: d.audit, Log: p.log,
 		Metered: link, Letters: p.letters, Operations: link, Trials: trial.NewRecord(p.db), Events: events,
+		IssuesInvoices: p.settings.InvoiceMode == settings.PlatformManaged,
 	})
 	d.operations = operation.NewService(operation.Deps{
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Subscriptions: d.subscriptions, Catalog: d.catalog,

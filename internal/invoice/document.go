@@ -21,12 +21,14 @@ type documentOf struct {
 
 // Statement has what the document of an invoice shows.
 type Statement struct {
-	Invoice    Invoice
-	Seller     Seller
-	VATNumber  string // the tenant's; empty for none
-	TaxRate    int64  // millionths
-	MinorUnits int    // decimals of the currency: 0, 2 or 3
-	Locale     string
+	Invoice   Invoice
+	Seller    Seller
+	VATNumber string // the tenant's; empty for none
+	TaxRate   int64  // millionths
+	// ReverseCharge says that the payer owes the tax.
+	ReverseCharge bool
+	MinorUnits    int // decimals of the currency: 0, 2 or 3
+	Locale        string
 }
 
 // HandleDocument is the handler of JobDocument: it makes the document of an invoice
@@ -54,7 +56,7 @@ func (s *Service) HandleDocument(ctx context.Context, job jobs.Job) error {
 	}
 	statement := Statement{
 		Invoice: inv, Seller: s.deps.Issuing.Seller, VATNumber: details.vatNumber, TaxRate: details.taxRate, MinorUnits: units,
-		Locale: details.locale,
+		Locale: details.locale, ReverseCharge: details.reverseCharge,
 	}
 	file, err := s.deps.Issuing.Render(statement)
 	if err != nil {

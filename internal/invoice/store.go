@@ -122,6 +122,8 @@ type issued struct {
 	taxRate   int64   // millionths
 	vatNumber *string // the tenant's
 	locale    string
+
+	reverseCharge bool
 }
 
 // insert stores an issued invoice with its lines.
@@ -136,7 +138,7 @@ func (s store) insert(ctx context.Context, n issued) error {
 		PSPPaymentIntentID: orNil(n.PSPPaymentIntentID), Number: n.Number, Year: int32(n.year), Sequence: n.sequence,
 		Status: string(n.Status), Currency: n.Total.Currency, SubtotalCents: n.Subtotal.AmountCents, TaxCents: n.Tax.AmountCents,
 		TotalCents: n.Total.AmountCents, TaxRate: n.taxRate, IssueDate: n.IssueDate, DueDate: n.DueDate, PaidAt: n.PaidAt,
-		BillingInfo: billed, VATNumber: n.vatNumber, Locale: n.locale, PaymentAction: action, PaymentURL: url, CreatedAt: n.CreatedAt,
+		BillingInfo: billed, VATNumber: n.vatNumber, IsReverseCharge: n.reverseCharge, Locale: n.locale, PaymentAction: action, PaymentURL: url, CreatedAt: n.CreatedAt,
 	})
 	if err != nil {
 		return sqldb.Wrap(err, "insert invoice")

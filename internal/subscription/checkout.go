@@ -228,6 +228,9 @@ func (s *Service) purchase(ctx context.Context, tenantID uuid.UUID, p CheckoutPa
 	if !ok {
 		return Purchase{}, ErrNotInCurrency
 	}
+	if err := s.NeedCountry(t.Billing.Country, plan, p.Currency); err != nil {
+		return Purchase{}, err
+	}
 	quantity, err := s.Units(ctx, tenantID, plan, p.Quantity)
 	if err == nil {
 		err = s.deps.Prices.Sellable(ctx, plan, price, quantity)
@@ -270,6 +273,17 @@ func (s *Service) Billable(ctx context.Context, tenantID uuid.UUID, later bool) 
 		return tenant.Tenant{}, errBillingNotReady.With("missing_fields", missing)
 	}
 	return t, nil
+}
+
+// NeedCountry refuses (billing_not_ready) a plan with a price above 0 for a tenant whose
+// country is unknown, if the service issues the invoices: the first invoice, which is issued
+// when the checkout is paid, has the tenant's address and tax.
+func (s *Service) NeedCountry(country *string, plan catalog.Plan, currency string) error {
+	price, _ := plan.PriceIn(currency)
+	if !s.deps.IssuesInvoices || price.PriceCents == 0 || country != nil && *country != "" {
+		return nil
+	}
+	return errBillingNotReady.With("missing_fields", []string{"country"})
 }
 
 // Units returns the number of units that a plan is bought with: for a seat plan

@@ -102,7 +102,9 @@ type Deps struct {
 	Audit        Audit
 	Letters      Letters     // needed by TrialEvent alone
 	Events       hook.Outbox // nil tells nobody
-	Log          *slog.Logger
+	// IssuesInvoices says that the service issues the invoices, not the provider.
+	IssuesInvoices bool
+	Log            *slog.Logger
 }
 
 // Service has the use cases of subscriptions.

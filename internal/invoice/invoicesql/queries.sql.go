@@ -134,9 +134,9 @@ func (q *Queries) InsertDocument(ctx context.Context, arg InsertDocumentParams) 
 const insertInvoice = `-- name: InsertInvoice :exec
 INSERT INTO invoices (
     id, tenant_id, subscription_id, psp_invoice_id, psp_payment_intent_id, number, year, sequence, status, currency,
-    subtotal_cents, tax_cents, total_cents, tax_rate, issue_date, due_date, paid_at, billing_info, vat_number, locale,
+    subtotal_cents, tax_cents, total_cents, tax_rate, issue_date, due_date, paid_at, billing_info, vat_number, is_reverse_charge, locale,
     payment_action, payment_url, created_at, updated_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $23)
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $24)
 `
 
 type InsertInvoiceParams struct {
@@ -159,6 +159,7 @@ type InsertInvoiceParams struct {
 	PaidAt             *time.Time
 	BillingInfo        sqldb.JSON
 	VATNumber          *string
+	IsReverseCharge    bool
 	Locale             string
 	PaymentAction      *string
 	PaymentURL         *string
@@ -186,6 +187,7 @@ func (q *Queries) InsertInvoice(ctx context.Context, arg InsertInvoiceParams) er
 		arg.PaidAt,
 		arg.BillingInfo,
 		arg.VATNumber,
+		arg.IsReverseCharge,
 		arg.Locale,
 		arg.PaymentAction,
 		arg.PaymentURL,
@@ -291,7 +293,7 @@ func (q *Queries) InvoicedTenants(ctx context.Context, arg InvoicedTenantsParams
 }
 
 const issuedDetails = `-- name: IssuedDetails :one
-SELECT tax_rate, vat_number, locale FROM invoices WHERE tenant_id = $1 AND id = $2
+SELECT tax_rate, vat_number, is_reverse_charge, locale FROM invoices WHERE tenant_id = $1 AND id = $2
 `
 
 type IssuedDetailsParams struct {
@@ -300,15 +302,21 @@ type IssuedDetailsParams struct {
 }
 
 type IssuedDetailsRow struct {
-	TaxRate   int64
-	VATNumber *string
-	Locale    string
+	TaxRate         int64
+	VATNumber       *string
+	IsReverseCharge bool
+	Locale          string
 }
 
 func (q *Queries) IssuedDetails(ctx context.Context, arg IssuedDetailsParams) (IssuedDetailsRow, error) {
 	row := q.db.QueryRowContext(ctx, issuedDetails, arg.TenantID, arg.ID)
 	var i IssuedDetailsRow
-	err := row.Scan(&i.TaxRate, &i.VATNumber, &i.Locale)
+	err := row.Scan(
+		&i.TaxRate,
+		&i.VATNumber,
+		&i.IsReverseCharge,
+		&i.Locale,
+	)
 	return i, err
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/invoice/einvoice"
 	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/vat"
 )
 
 //go:embed locales/*.json
@@ -142,10 +143,11 @@ func (d *document) gross() bool { return d.of.TaxRate > 0 }
 // have a name of their own; and only those of the union are intra-community numbers.
 func (d *document) vat(number string) string {
 	key := "vat_abroad"
-	switch country := invoice.Home(number); {
-	case strings.EqualFold(country, d.of.Locale), strings.ContainsAny(country, "0123456789"):
+	country := vat.CountryOf(number)
+	switch {
+	case strings.EqualFold(country, d.of.Locale), strings.ContainsAny(number[:min(2, len(number))], "0123456789"):
 		key = "vat_home"
-	case invoice.InUnion(country):
+	case vat.InUnion(country):
 		key = "vat"
 	}
 	return d.say(key, "number", number)

@@ -355,6 +355,11 @@ func TestNotesOfDocument(t *testing.T) {
 		s.Seller.Notes = map[string]string{"en": "Thank you.", "fr": "Pas d’escompte.|Indemnité forfaitaire : 40 €."}
 		return s
 	}
+	reversed := func(locale string) invoice.Statement {
+		s := untaxed(locale, "DE123456789", "FR12345678901")
+		s.ReverseCharge = true
+		return s
+	}
 	elsewhere := sample("USD", 2, "en", 900)
 	elsewhere.Invoice.Billed.Address.Country = ptr("AU")
 	for name, tt := range map[string]struct {
@@ -362,10 +367,14 @@ func TestNotesOfDocument(t *testing.T) {
 		want, absent []string
 	}{
 		"between two countries": {
-			untaxed("fr", "FR12345678901", "ESB12345678"),
+			reversed("fr"),
 			[]string{"Autoliquidation : TVA due par le preneur", "Pas d’escompte.", "Indemnité forfaitaire : 40 €.", "Sous-total"},
 			[]string{"TTC", "Thank you"},
 		},
+		"reverse charge in English": {reversed("en"), []string{"Reverse charge: VAT to be accounted for", "DE123456789", "FR12345678901"}, nil},
+		"reverse charge in Spanish": {reversed("es"), []string{"Inversión del sujeto pasivo"}, nil},
+		"reverse charge in Italian": {reversed("it"), []string{"Inversione contabile"}, nil},
+		"a number without a check":  {untaxed("fr", "FR12345678901", "ESB12345678"), []string{"Sous-total"}, []string{"Autoliquidation"}},
 		"in one country":            {untaxed("es", "ESB87654321", "ESB12345678"), []string{"NIF: ESB12345678", "Thank you."}, []string{"Inversión", "NIF-IVA"}},
 		"numbers without a country": {untaxed("es", "B87654321", "12345678Z"), []string{"NIF: B87654321", "NIF: 12345678Z"}, []string{"NIF-IVA"}},
 		"numbers from abroad":       {untaxed("es", "EL123456789", "GB123456789"), []string{"NIF-IVA: EL123456789", "N.º de IVA: GB123456789"}, nil},

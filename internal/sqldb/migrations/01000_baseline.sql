@@ -87,6 +87,12 @@ CREATE TABLE tenants (
     postal_code text,
     country text,
     vat_number text,
+    -- The registry's answer about vat_number (none, pending, valid, invalid or unknown), the name
+    -- that it returned, and the time of its latest positive answer. After an unknown answer
+    -- vat_valid_at stays for 30 days.
+    vat_status text NOT NULL DEFAULT 'none',
+    vat_name text,
+    vat_valid_at timestamp with time zone,
     billing_email text,
     onboarding_completed_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
@@ -99,6 +105,7 @@ CREATE UNIQUE INDEX tenants_slug_key ON tenants (slug);
 CREATE INDEX tenants_created_at_idx ON tenants (created_at, id);
 CREATE INDEX tenants_deleted_at_idx ON tenants (deleted_at) WHERE deleted_at IS NOT NULL;
 CREATE INDEX tenants_name_idx ON tenants (lower(name), id);
+CREATE INDEX tenants_vat_valid_at_idx ON tenants (vat_valid_at) WHERE vat_status = 'unknown';
 
 -- Pictures of users, each stored once. hash is the SHA-256 of bytes, in hex.
 CREATE TABLE avatars (
@@ -551,11 +558,22 @@ CREATE INDEX psp_price_states_psp_product_id_idx ON psp_price_states (psp_produc
 CREATE TABLE psp_customers (
     tenant_id uuid PRIMARY KEY REFERENCES tenants (id),
     psp_customer_id text NOT NULL,
+    -- The registration of the tenant's VAT number as the customer's tax ID: the type and the value,
+    -- null for none; the provider's ID, null until the provider has accepted the value; the time of
+    -- the registry's latest answer. tax_id_version counts the registrations and is part of the
+    -- idempotency key.
+    tax_id_version bigint NOT NULL DEFAULT 0,
+    tax_id_type text,
+    tax_id_value text,
+    psp_tax_id text,
+    tax_id_answered_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL
 );
 -- PostgreSQL only: a customer belongs to one tenant. Citus cannot enforce it.
 /* postgres: */ CREATE UNIQUE INDEX psp_customers_one_tenant_key ON psp_customers (psp_customer_id) /* sqlite: SELECT 1 */;
 CREATE UNIQUE INDEX psp_customers_psp_customer_id_key ON psp_customers (psp_customer_id /* postgres: */ , tenant_id /* sqlite:  */);
+CREATE INDEX psp_customers_psp_tax_id_idx ON psp_customers (psp_tax_id) WHERE psp_tax_id IS NOT NULL;
+CREATE INDEX psp_customers_tax_id_answered_at_idx ON psp_customers (tax_id_answered_at, tenant_id) WHERE tax_id_answered_at IS NOT NULL;
 
 -- Customers that were deleted at the provider. Their invoices still belong to the tenant. Their
 -- number is part of the idempotency key of the next customer.
@@ -1043,6 +1061,8 @@ CREATE TABLE invoices (
     paid_at timestamp with time zone,
     billing_info jsonb NOT NULL,
     vat_number text,
+    -- Whether the payer owes the tax, decided when the invoice is issued.
+    is_reverse_charge boolean NOT NULL DEFAULT false,
     locale text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,

@@ -20,7 +20,7 @@ func TestUpdateTenant(t *testing.T) {
 		all := map[string]any{
 			"name": "Babbage & Co", "slug": "Babbage_and-Co", "settings": map[string]any{"theme": map[string]any{"dark": true}},
 			"legal_name": "Babbage Ltd", "address": "1 Dorset Street", "city": "Roma", "postal_code": "00100", "country": "IT",
-			"vat_number": "IT123", "billing_email": "bills@example.com",
+			"vat_number": "IT12345678901", "billing_email": "bills@example.com",
 		}
 		a := s.Call("PATCH", "/api/v1/tenant", ada.Token, all).Want(200)
 		if a.At("message") != "tenant.updated" || len(a.Body) != 2 {
@@ -170,7 +170,7 @@ func TestAdminTenants(t *testing.T) {
 		}
 		want := map[string]any{
 			"id": ada.Tenant, "name": "Ünter 100%_Wäsche", "slug": shown["slug"], "legal_name": "Analytical Engines Ltd",
-			"address": "12 St James Square", "city": "London", "postal_code": "SW1Y 4JH", "country": "GB", "vat_number": nil,
+			"address": "12 St James Square", "city": "London", "postal_code": "SW1Y 4JH", "country": "GB", "vat_number": nil, "vat_status": "none", "vat_name": nil,
 			"billing_email": "billing@example.com", "owner": map[string]any{"id": float64(s.UserID(ada.Token)), "name": "Ada", "email": "ada@example.com"},
 			"member_count": 1.0, "subscription_status": "active", "plan_name": "Starter", "onboarding_completed_at": shown["onboarding_completed_at"],
 			"created_at": shown["created_at"], "roles": shown["roles"],

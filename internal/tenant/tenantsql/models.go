@@ -23,6 +23,9 @@ type Tenant struct {
 	PostalCode            *string
 	Country               *string
 	VATNumber             *string
+	VATStatus             string
+	VATName               *string
+	VATValidAt            *time.Time
 	BillingEmail          *string
 	OnboardingCompletedAt *time.Time
 	CreatedAt             time.Time
