@@ -24,7 +24,7 @@ type InvoiceFlags struct {
 	TaxRates            string `env:"TENANTRY_TAX_RATES" placeholder:"RATES" help:"Tax included in prices, in percent per tenant country, such as DE=19,FR=20. Default: none."`
 	SellerName          string `env:"TENANTRY_SELLER_NAME" placeholder:"NAME" help:"Name of the seller on invoices. Default: the name of the product."`
 	SellerAddress       string `env:"TENANTRY_SELLER_ADDRESS" placeholder:"LINES" help:"Seller's address, lines separated by | or line breaks."`
-	SellerCountry       string `env:"TENANTRY_SELLER_COUNTRY" placeholder:"CODE" help:"Country of the seller, such as DE. Needed for TENANTRY_E_INVOICE."`
+	SellerCountry       string `env:"TENANTRY_SELLER_COUNTRY" placeholder:"CODE" help:"Country of the seller, such as DE, which decides about reverse charge. Default: the country of the VAT number. Needed for TENANTRY_E_INVOICE."`
 	EInvoice            string `name:"e-invoice" env:"TENANTRY_E_INVOICE" placeholder:"FORM" help:"Whether the invoices that the service issues carry their data for programs, as EN 16931 wants it: factur-x (which ZUGFeRD is too), or off. Default: off."`
 	SellerVATNumber     string `name:"seller-vat-number" env:"TENANTRY_SELLER_VAT_NUMBER" placeholder:"NUMBER" help:"VAT number of the seller."`
 	SellerEmail         string `env:"TENANTRY_SELLER_EMAIL" placeholder:"ADDRESS" help:"Email address for questions about invoices."`

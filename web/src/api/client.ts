@@ -51,12 +51,14 @@ export function setApiLocale(to: string): void {
 async function refusal(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => ({}))) as Record<string, unknown>
   const text = (key: string) => (typeof body[key] === 'string' ? body[key] : undefined)
+  // Required details that are missing are refused at their fields.
+  const missing = Object.fromEntries(((body.missing_fields as string[] | undefined) ?? []).map((name) => [name, [text('message') ?? '']]))
   const after = Number(response.headers.get('Retry-After'))
   return new ApiError(
     response.status,
     text('message') ?? response.statusText,
     text('code'),
-    (body.errors as Record<string, string[]> | undefined) ?? {},
+    (body.errors as Record<string, string[]> | undefined) ?? missing,
     body,
     after > 0 ? after : undefined,
   )

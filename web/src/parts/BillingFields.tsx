@@ -37,23 +37,29 @@ function useCountries(): [code: string, name: string][] {
   }, [format, i18n.locale])
 }
 
-/** The fields of the billing details, as they are printed on an invoice. */
-export function BillingFields({ details }: { details: BillingDetails }) {
+/** The fields of the billing details, as they are printed on an invoice. Sign-up asks for the country first, which decides about tax. */
+export function BillingFields({ details, countryFirst = false }: { details: BillingDetails; countryFirst?: boolean }) {
   const { t } = useLingui()
   const countries = useCountries()
+  const place = (
+    <>
+      <SelectField name="country" label={t`Country`} autoComplete="country" defaultValue={details.country ?? ''}>
+        <option value="">{t`Choose`}</option>
+        {countries.map(([code, name]) => <option key={code} value={code}>{name}</option>)}
+      </SelectField>
+      <TextField name="vat_number" label={t`VAT number`} hint={t`optional`} defaultValue={details.vat_number ?? ''} />
+    </>
+  )
   return (
     <>
+      {countryFirst && place}
       <TextField name="legal_name" label={t`Legal name`} autoComplete="organization" defaultValue={details.legal_name ?? ''} help={t`Printed on every invoice`} />
       <AreaField name="address" label={t`Address`} autoComplete="street-address" rows={2} defaultValue={details.address ?? ''} />
       <div className="two">
         <TextField name="postal_code" label={t`Postal code`} autoComplete="postal-code" defaultValue={details.postal_code ?? ''} />
         <TextField name="city" label={t`City`} autoComplete="address-level2" defaultValue={details.city ?? ''} />
       </div>
-      <SelectField name="country" label={t`Country`} autoComplete="country" defaultValue={details.country ?? ''}>
-        <option value="">{t`Choose`}</option>
-        {countries.map(([code, name]) => <option key={code} value={code}>{name}</option>)}
-      </SelectField>
-      <TextField name="vat_number" label={t`VAT number`} hint={t`optional`} defaultValue={details.vat_number ?? ''} />
+      {!countryFirst && place}
       <TextField name="billing_email" label={t`Mail for invoices`} hint={t`optional`} type="email" autoComplete="email" defaultValue={details.billing_email ?? ''} help={t`Without one they go to the owner.`} />
     </>
   )

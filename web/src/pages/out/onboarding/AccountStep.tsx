@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { api, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
+import { BillingFields, billingOf } from '../../../parts/BillingFields'
 import { Button } from '../../../ui/Button'
 import { TextField } from '../../../ui/Field'
 import { Form, type Values } from '../../../ui/Form'
@@ -40,7 +41,7 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
       body: {
         plan_slug: plan.slug, currency: choice.currency, quantity: plan.pricing_type === 'seat' ? choice.seats : undefined,
         name: String(values.name), email: String(values.email), password: String(values.password), password_confirmation: String(values.password),
-        tenant_name: String(values.tenant_name) || undefined,
+        tenant_name: String(values.tenant_name) || undefined, ...billingOf(values),
       },
     })
     sessionStorage.removeItem(store)
@@ -78,6 +79,7 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
             >
               <AccountFields kept={kept()} />
               <TextField name="tenant_name" label={t`Organization`} hint={t`optional`} autoComplete="organization" defaultValue={kept().tenant_name} />
+              <BillingFields details={kept()} countryFirst />
               <PlanChoice plan={plan} choice={choice} />
               <Button type="submit" look="primary" size="big" block busy={busy}>
                 {plan.trial_days > 0 ? <Trans>To the payment — {amount} on {start}</Trans> : <Trans>To the payment — {amount}</Trans>}
