@@ -30,6 +30,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/document"
 	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/psp/items"
+	"github.com/tenantry/tenantry/internal/psp/taxid"
 	"github.com/tenantry/tenantry/internal/psp/wallet"
 	"github.com/tenantry/tenantry/internal/push"
 	"github.com/tenantry/tenantry/internal/safehttp"
@@ -181,8 +182,8 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 		taxedFrom = p.settings.Invoices.Seller.TaxCountry()
 	}
 	d.customers = customer.NewService(customer.Deps{
-		TaxedFrom: taxedFrom,
-		DB:        p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Provider: p.provider, Audit: d.audit,
+		TaxedFrom: taxedFrom, Registry: taxid.Registry{Client: p.provider},
+		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Provider: p.provider, Audit: d.audit,
 		FrontendURL: p.frontend.URL, BillingPage: p.frontend.Of(frontend.Billing),
 	})
 	d.entitlements = entitlement.NewService(entitlement.Deps{

@@ -156,7 +156,7 @@ func (h *HTTP) Status(ctx context.Context, _ *struct{}) (*rest.Plain[OnboardingS
 }
 
 type completeSetupInput struct {
-	Body BillingFields
+	Body struct{ BillingFields }
 }
 
 // CompleteSetup handles PATCH /onboarding/complete-setup.

@@ -16,6 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/taxid"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/vat"
@@ -30,10 +31,6 @@ type Provider interface {
 	CreateCustomer(ctx context.Context, p psp.CustomerParams) (string, error)
 	UpdateCustomer(ctx context.Context, id string, p psp.CustomerParams) error
 	CreatePortal(ctx context.Context, p psp.PortalParams) (string, error)
-	CustomerTaxExempt(ctx context.Context, id string) (string, error)
-	CreateTaxID(ctx context.Context, p psp.TaxIDParams) (psp.TaxID, error)
-	GetTaxID(ctx context.Context, customerID, id string) (psp.TaxID, error)
-	DeleteTaxID(ctx context.Context, customerID, id string) error
 }
 
 // Tenants is what customers need of the tenant domain.
@@ -57,6 +54,7 @@ type Deps struct {
 	Jobs     *jobs.Queue
 	Tenants  Tenants
 	Provider Provider
+	Registry taxid.Registry
 	Audit    Audit
 	// TaxedFrom is the seller's country where the provider issues the invoices; empty where the
 	// service issues them.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/taxid"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/vat"
 )
@@ -47,7 +48,7 @@ func (s *Service) registerVAT(ctx context.Context, t tenant.Tenant) error {
 			return nil
 		}
 		if r.pspID != "" {
-			if err := s.deps.Provider.DeleteTaxID(ctx, r.customerID, r.pspID); err != nil {
+			if err := s.deps.Registry.DeleteTaxID(ctx, r.customerID, r.pspID); err != nil {
 				return err
 			}
 		}
@@ -60,7 +61,7 @@ func (s *Service) registerVAT(ctx context.Context, t tenant.Tenant) error {
 // createTaxID registers a tax ID and stores its ID. The notification of the answer may arrive
 // before the ID is stored, so the answer is read back afterwards.
 func (s *Service) createTaxID(ctx context.Context, tenantID uuid.UUID, r registration) error {
-	created, err := s.deps.Provider.CreateTaxID(ctx, psp.TaxIDParams{
+	created, err := s.deps.Registry.CreateTaxID(ctx, taxid.Params{
 		Key: fmt.Sprintf("tax-id-%s-%d", r.customerID, r.version), CustomerID: r.customerID, Type: r.id.kind, Value: r.id.value,
 	})
 	if err != nil {
@@ -101,7 +102,7 @@ func (s *Service) TaxIDEvent(ctx context.Context, e psp.Event) error {
 
 // readTaxID reads a tax ID back from the provider and stores the registry's answer.
 func (s *Service) readTaxID(ctx context.Context, tenantID uuid.UUID, customerID, pspID string) error {
-	id, err := s.deps.Provider.GetTaxID(ctx, customerID, pspID)
+	id, err := s.deps.Registry.GetTaxID(ctx, customerID, pspID)
 	if errors.Is(err, psp.ErrNotFound) {
 		return nil // it was replaced
 	}
@@ -116,9 +117,9 @@ func (s *Service) readTaxID(ctx context.Context, tenantID uuid.UUID, customerID,
 // Invariant: under the tenant's lock an answer counts only for the registration that the
 // tenant has now, and only if its number is the tenant's number. While a number is registered
 // again, the last answer stays; a repeated answer changes nothing.
-func (s *Service) answered(ctx context.Context, tenantID uuid.UUID, id psp.TaxID) error {
+func (s *Service) answered(ctx context.Context, tenantID uuid.UUID, id taxid.TaxID) error {
 	status, ok := map[string]string{
-		psp.TaxIDVerified: vat.Valid, psp.TaxIDUnverified: vat.Invalid, psp.TaxIDUnavailable: vat.Unknown,
+		taxid.Verified: vat.Valid, taxid.Unverified: vat.Invalid, taxid.Unavailable: vat.Unknown,
 	}[id.Status]
 	if !ok { // pending
 		return nil
@@ -179,15 +180,15 @@ func (s *Service) taxIDOf(t tenant.Tenant) taxID {
 	scheme, number := s.deps.Tenants.CheckableVAT(t)
 	switch scheme {
 	case vat.Union:
-		return taxID{psp.TaxIDUnion, number}
+		return taxID{taxid.Union, number}
 	case vat.UnitedKingdom:
-		return taxID{psp.TaxIDUnitedKingdom, number}
+		return taxID{taxid.UnitedKingdom, number}
 	case vat.Switzerland: // written as CHE-123.456.789 MWST
 		suffix := number[12:]
 		if suffix == "" {
 			suffix = "MWST"
 		}
-		return taxID{psp.TaxIDSwitzerland, fmt.Sprintf("CHE-%s.%s.%s %s", number[3:6], number[6:9], number[9:12], suffix)}
+		return taxID{taxid.Switzerland, fmt.Sprintf("CHE-%s.%s.%s %s", number[3:6], number[6:9], number[9:12], suffix)}
 	}
 	return taxID{}
 }
@@ -201,7 +202,7 @@ func (s *Service) taxExempt(ctx context.Context, t tenant.Tenant, customerID str
 	if t.ReverseCharge(s.deps.TaxedFrom, s.deps.Clock.Now()) {
 		return psp.TaxExemptReverse, nil
 	}
-	now, err := s.deps.Provider.CustomerTaxExempt(ctx, customerID)
+	now, err := s.deps.Registry.CustomerTaxExempt(ctx, customerID)
 	if err != nil || now != psp.TaxExemptReverse {
 		return "", err
 	}

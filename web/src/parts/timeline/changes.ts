@@ -71,6 +71,7 @@ const actions: Record<string, [IconName, Words]> = {
   'tenant.created': ['building', ({ who }) => t`${who} created the organization`],
   'tenant.updated': ['pencil', ({ who }) => t`${who} changed the details of the organization`],
   'tenant.setup_completed': ['check', ({ who }) => t`${who} completed the setup`],
+  'tenant.vat_checked': ['check', () => t`The VAT number was checked`],
   'tenant.deleted': ['x', ({ who }) => t`${who} deleted the organization`],
   'tenant.dissolved': ['x', ({ who }) => t`${who} deleted the empty organization`],
   'tenant.restored': ['undo', ({ who }) => t`${who} restored the organization`],
