@@ -148,6 +148,7 @@ var across = map[string]string{
 	"billingsql.TakeRejection":            "the command line names one by its id",
 	"currencysql.CountAmounts":            "an admin changes the decimals of a currency",
 	"customersql.TenantOfCustomer":        "the provider tells its own id",
+	"customersql.TenantOfTaxID":           "the provider sends its own ID",
 	"historysql.StatesBetween":            "the command line recounts all tenants",
 	"invoicesql.NoteFailedPayment":        "the provider tells its own id",
 	"invoicesql.TenantOfCustomer":         "the provider tells its own id",
