@@ -199,7 +199,7 @@ func (s *Service) login(ctx context.Context, email, password string, grant Grant
 	if err != nil && !errors.Is(err, errNoUser) {
 		return User{}, Tokens{}, err
 	}
-	ok, err := s.deps.Passwords.Matches(ctx, password, hash)
+	ok, isOutdated, err := s.deps.Passwords.check(ctx, password, hash)
 	if err != nil {
 		return User{}, Tokens{}, err
 	}
@@ -207,7 +207,7 @@ func (s *Service) login(ctx context.Context, email, password string, grant Grant
 		return User{}, Tokens{}, errCredentials
 	}
 	renewed := ""
-	if s.deps.Passwords.outdated(*hash) {
+	if isOutdated {
 		if renewed, err = s.deps.Passwords.Hash(ctx, password); err != nil {
 			return User{}, Tokens{}, err
 		}
