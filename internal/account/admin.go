@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/tenantry/tenantry/internal/account/common"
@@ -38,11 +37,11 @@ func (s *Service) CreateAdmin(ctx context.Context, name, email, password string,
 	if err != nil {
 		return User{}, err
 	}
-	name = strings.TrimSpace(name)
+	name = shape.NormalText(name)
 	if n := utf8.RuneCountInString(name); n == 0 || n > 255 || !shape.IsName(name) {
 		return User{}, errors.New("name: must have 1 to 255 characters, none of them for control, format or private use")
 	}
-	if utf8.RuneCountInString(password) < 8 || len(password) > 1024 {
+	if shape.PasswordLength(password) < 8 || len(password) > 1024 {
 		return User{}, errors.New("password: must have at least 8 characters and at most 1024 bytes")
 	}
 	if common.Has(password) {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/rest/reference"
@@ -42,6 +43,11 @@ func (a *API) bind(op *operation, w http.ResponseWriter, r *http.Request) (*http
 		if query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
 			return r, in, errMalformedQuery
 		}
+		for _, values := range query {
+			for i, text := range values {
+				values[i] = norm.NFC.String(text) // as stored text is (shape.NormalText)
+			}
+		}
 		r = r.WithContext(context.WithValue(r.Context(), queryKey{}, query))
 	}
 	in.query = shape.NormalizeQuery(op.query, query, &broken)
@@ -57,7 +63,7 @@ func (a *API) bind(op *operation, w http.ResponseWriter, r *http.Request) (*http
 	return r, in, broken.Err()
 }
 
-// Query returns the request's query as the caller wrote it, for lists that
+// Query returns the request's query as the caller wrote it, in NFC, for lists that
 // whitelist their own filters. It holds no control characters.
 func Query(ctx context.Context) url.Values {
 	query, _ := ctx.Value(queryKey{}).(url.Values)

@@ -110,7 +110,7 @@ func personName(name, email string) string {
 		}
 		return r
 	}, name)
-	name = strings.TrimSpace(name)
+	name = shape.NormalText(name)
 	if runes := []rune(name); len(runes) > maxName {
 		name = strings.TrimSpace(string(runes[:maxName]))
 	}

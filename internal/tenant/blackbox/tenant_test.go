@@ -211,3 +211,25 @@ func TestAdminTenants(t *testing.T) {
 		s.Call("GET", "/api/v1/admin/tenants/search-with-roles?search=", token, nil).Want(422)
 	})
 }
+
+// Names are stored and looked for in one form, however their accents are typed.
+func TestNamesAreNFC(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		token := s.Admin()
+		o := s.Register("ada@example.com", true)
+		for _, name := range []string{"Caf\u00e9 \u00c5ngstr\u00f6m", "Cafe\u0301 A\u030angstro\u0308m"} {
+			s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"name": name, "settings": map[string]any{"motto": name}}).Want(200)
+			mine := s.Call("GET", "/api/v1/tenant", o.Token, nil).Want(200)
+			if got, motto := mine.Str("data.name"), mine.Str("data.settings.motto"); got != "Caf\u00e9 \u00c5ngstr\u00f6m" || motto != got {
+				t.Errorf("%+q is stored as %+q and %+q", name, got, motto)
+			}
+			for _, search := range []string{"caf\u00e9", "CAFE\u0301", "A\u030angstr\u00f6m"} {
+				found := s.Call("GET", "/api/v1/admin/tenants?search="+url.QueryEscape(search), token, nil).Want(200)
+				if found.At("meta.total") != 1.0 {
+					t.Errorf("%+q, searched by %+q: %s", name, search, found.Text)
+				}
+			}
+		}
+	})
+}
