@@ -21,8 +21,9 @@ type Issuing struct {
 	// 3166-1 alpha-2). The tax is included in prices.
 	Taxes  map[string]int64
 	Seller Seller
-	// Render makes the document of an invoice.
-	Render func(Statement) ([]byte, error)
+	// Render makes the document of an invoice. It returns the characters that the document
+	// cannot show and replaces; "" for none.
+	Render func(Statement) (file []byte, replaced string, err error)
 }
 
 // Seller is who issues the invoices, for their documents.

@@ -109,6 +109,7 @@ const actions: Record<string, [IconName, Words]> = {
   'subscription.resumed': ['undo', ({ who }) => t`${who} resumed the subscription`],
   'invoice.paid': ['card', ({ who, what }) => (what ? t`${who} paid invoice ${what}` : t`${who} paid an invoice`)],
   'invoice.voided': ['x', ({ who, what }) => (what ? t`${who} voided invoice ${what}` : t`${who} voided an invoice`)],
+  'invoice.characters_replaced': ['alert', ({ what, after }) => t`The document of invoice ${what} lacks these characters: ${text(after.characters) ?? ''}`],
   'impersonation.started': ['eye', ({ who, what }) => t`${who} began to act as ${what}`],
   'impersonation.ended': ['eye', ({ who, what }) => t`${who} stopped acting as ${what}`],
   'api_key.rotated': ['key', ({ who, what }) => t`${who} replaced the API key ${what}`],
