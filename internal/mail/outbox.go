@@ -39,13 +39,14 @@ func (o *Outbox) Enqueue(ctx context.Context, m Message) error {
 	return o.jobs.Enqueue(ctx, JobSend, m)
 }
 
-// HandleSend is the handler of JobSend: it sends a message. A message that is
-// refused (ErrRefused) is not tried again.
+// HandleSend is the handler of JobSend: it sends a message, to a domain in punycode. A
+// message that is refused (ErrRefused) is not tried again.
 func (o *Outbox) HandleSend(ctx context.Context, job jobs.Job) error {
 	var m Message
 	if err := job.Decode(&m); err != nil {
 		return err
 	}
+	m.To = envelopeAddress(m.To)
 	err := o.sender.Send(ctx, m)
 	if errors.Is(err, ErrRefused) {
 		return jobs.Fatal(err)
