@@ -15,6 +15,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
 const (
@@ -77,7 +79,7 @@ func CheckRedisURL(rawURL string) error {
 
 func redisOptions(rawURL string, timeout time.Duration) (*redis.Options, error) {
 	u, err := url.Parse(rawURL)
-	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.Fragment != "" || !safehttp.HasValidPort(u) {
 		return nil, ErrRedisURL
 	}
 	options, err := redis.ParseURL(rawURL)

@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
 // BrandFlags are the flags about how the service looks to the people who use it.
@@ -94,6 +95,8 @@ func (p *parser) link(name, value string) string {
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.Opaque != "", len(value) > maxLink:
 		p.fail(name, "not an absolute http or https URL")
+	case !safehttp.HasValidPort(u):
+		p.fail(name, "its port is not from 1 to 65535")
 	case u.User != nil:
 		p.fail(name, "must not have a user or a password")
 	default:
