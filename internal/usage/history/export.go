@@ -3,10 +3,8 @@ package history
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,21 +25,34 @@ type exported struct {
 	metadata   sqldb.JSON
 }
 
+// exportFormat is the form of an export.
+type exportFormat uint8
+
+const (
+	formatCSV        exportFormat = iota
+	formatCSVWithBOM              // for Excel
+	formatLines                   // of JSON
+)
+
 // eventsOfPage is how many events a page has.
 const eventsOfPage = 500
 
 // Export returns the events of a tenant's meter that were recorded for a time, the oldest
-// first, as CSV or as lines of JSON. Events that come meanwhile may be in it or not.
-func (r *Reader) Export(ctx context.Context, tenantID uuid.UUID, m usage.Meter, p usage.Period, lines bool) io.ReadCloser {
+// first, in a format. Events that come meanwhile may be in it or not.
+func (r *Reader) Export(ctx context.Context, tenantID uuid.UUID, m usage.Meter, p usage.Period, format exportFormat) io.ReadCloser {
 	k := usage.StreamKey{TenantID: tenantID, MeterID: m.ID}
-	write, head := writeCSV, "id,meter_code,quantity,recorded_at,idempotency_key,metadata\n"
-	if lines {
-		write, head = writeLines, ""
+	var start bytes.Buffer
+	write := writeLines
+	if format != formatLines {
+		write = writeCSV
+		if format == formatCSVWithBOM {
+			start.WriteString(rest.ByteOrderMark)
+		}
+		rest.AppendCSV(&start, "id", "meter_code", "quantity", "recorded_at", "idempotency_key", "metadata")
 	}
 	var after uuid.UUID
 	return rest.Pages(ctx, func(ctx context.Context, page *bytes.Buffer) (bool, error) {
-		page.WriteString(head)
-		head = ""
+		_, _ = start.WriteTo(page) // a buffer accepts every write; the next page has no header
 		events, err := r.store.exportPage(ctx, k, p, after, eventsOfPage)
 		if err != nil || len(events) == 0 {
 			return false, err
@@ -53,7 +64,6 @@ func (r *Reader) Export(ctx context.Context, tenantID uuid.UUID, m usage.Meter, 
 }
 
 func writeCSV(b *bytes.Buffer, events []exported, code string) error {
-	w := csv.NewWriter(b)
 	for _, e := range events {
 		key := ""
 		if e.key != nil {
@@ -63,13 +73,9 @@ func writeCSV(b *bytes.Buffer, events []exported, code string) error {
 		if err != nil {
 			return err
 		}
-		row := []string{e.id.String(), harmless(code), e.quantity.String(), string(at), harmless(key), compact(e.metadata)}
-		if err := w.Write(row); err != nil {
-			return err
-		}
+		rest.AppendCSV(b, e.id.String(), rest.CSVText(code), e.quantity.String(), string(at), rest.CSVText(key), rest.CSVJSON(compact(e.metadata)))
 	}
-	w.Flush()
-	return w.Error()
+	return nil
 }
 
 // compact returns metadata without spaces, however the database keeps it.
@@ -78,16 +84,7 @@ func compact(metadata sqldb.JSON) string {
 	if len(metadata) == 0 || json.Compact(&b, metadata) != nil {
 		return ""
 	}
-	return b.String() // an object: no formula
-}
-
-// harmless returns a text that spreadsheets do not take for a formula: one that begins
-// like one gets an apostrophe in front.
-func harmless(text string) string {
-	if text != "" && strings.ContainsAny(text[:1], "=+-@\t\r\n") {
-		return "'" + text
-	}
-	return text
+	return b.String()
 }
 
 // line is an event in JSON.
