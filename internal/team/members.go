@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
@@ -29,7 +30,7 @@ func (s *Service) Members(tenantID uuid.UUID) page.Next[Member] {
 			begun = true
 			few, err := s.store.members(ctx, tenantID, page.PartSize+1)
 			if err != nil || len(few) <= page.PartSize {
-				sortMembers(few)
+				sortMembers(few, i18n.Locale(ctx))
 				return few, false, err
 			}
 			if order, err = s.store.memberOrder(ctx, tenantID); err != nil {

@@ -11,13 +11,14 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // Roles lists the built-in roles and then the tenant's own by name.
 func (s *Service) Roles(ctx context.Context, tenantID uuid.UUID) ([]Role, error) {
 	roles, err := s.store.roles(ctx, tenantID)
-	sortRoles(roles)
+	sortRoles(roles, i18n.Locale(ctx))
 	return roles, err
 }
 

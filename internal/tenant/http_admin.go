@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
@@ -67,7 +68,7 @@ type adminListInput struct {
 
 // List handles GET /admin/tenants.
 func (h *AdminHTTP) List(ctx context.Context, in *adminListInput) (*rest.Plain[page.Page[AdminTenant]], error) {
-	q, err := AdminTenantList().Parse(rest.Query(ctx))
+	q, err := AdminTenantList(i18n.Locale(ctx)).Parse(rest.Query(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +158,7 @@ type TenantRoles struct {
 // SearchWithRoles handles GET /admin/tenants/search-with-roles. It answers the newest
 // tenants that match, at most page.MaxPerPage.
 func (h *AdminHTTP) SearchWithRoles(ctx context.Context, in *searchInput) (*rest.Data[[]TenantRoles], error) {
-	q, err := AdminTenantList().Parse(url.Values{"search": {in.Search}, "per_page": {strconv.Itoa(page.MaxPerPage)}})
+	q, err := AdminTenantList(i18n.Default).Parse(url.Values{"search": {in.Search}, "per_page": {strconv.Itoa(page.MaxPerPage)}})
 	if err != nil {
 		return nil, err
 	}

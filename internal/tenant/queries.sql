@@ -1,6 +1,6 @@
 -- name: InsertTenant :one
-INSERT INTO tenants (id, name, slug, preferred_currency, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $5)
+INSERT INTO tenants (id, name, name_key, name_key_es, slug, preferred_currency, created_at, updated_at)
+VALUES ($1, $2, $6, $7, $3, $4, $5, $5)
 ON CONFLICT (slug) DO NOTHING
 RETURNING id;
 
@@ -22,7 +22,8 @@ SELECT * FROM tenants WHERE id = $1 FOR UPDATE;
 -- name: UpdateTenant :exec
 UPDATE tenants
 SET name = $2, slug = $3, settings = $4, legal_name = $5, address = $6, city = $7, postal_code = $8, country = $9,
-    vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13, preferred_currency = $14
+    vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13, preferred_currency = $14,
+    name_key = $15, name_key_es = $16
 WHERE id = $1;
 
 -- name: Members :many
@@ -135,7 +136,7 @@ LIMIT sqlc.arg(most);
 
 -- name: EmptyTenant :exec
 UPDATE tenants
-SET name = '', slug = sqlc.arg(slug), settings = NULL, legal_name = NULL, address = NULL, city = NULL, postal_code = NULL,
+SET name = '', name_key = '', name_key_es = '', slug = sqlc.arg(slug), settings = NULL, legal_name = NULL, address = NULL, city = NULL, postal_code = NULL,
     country = NULL, vat_number = NULL, billing_email = NULL, purged_at = $2
 WHERE id = $1 AND purged_at IS NULL;
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant/tenantsql"
 )
@@ -35,7 +36,8 @@ type newTenant struct {
 // insert reports whether the tenant was inserted: not where another has the slug.
 func (s store) insert(ctx context.Context, n newTenant, now time.Time) (bool, error) {
 	_, err := s.q(ctx).InsertTenant(ctx, tenantsql.InsertTenantParams{
-		ID: n.id, Name: n.name, Slug: n.slug, PreferredCurrency: n.currency, CreatedAt: now,
+		ID: n.id, Name: n.name, NameKey: nameKey(n.name, i18n.Default), NameKeyEs: nameKey(n.name, spanish),
+		Slug: n.slug, PreferredCurrency: n.currency, CreatedAt: now,
 	})
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return false, nil
@@ -73,6 +75,7 @@ func (s store) update(ctx context.Context, t Tenant) error {
 		PostalCode: t.Billing.PostalCode, Country: t.Billing.Country, VATNumber: t.Billing.VATNumber,
 		BillingEmail: t.Billing.BillingEmail, OnboardingCompletedAt: t.OnboardingCompletedAt, UpdatedAt: t.UpdatedAt,
 		PreferredCurrency: t.PreferredCurrency,
+		NameKey:           nameKey(t.Name, i18n.Default), NameKeyEs: nameKey(t.Name, spanish),
 	})
 	return sqldb.Wrap(err, "update tenant")
 }

@@ -93,12 +93,16 @@ CREATE TABLE tenants (
     updated_at timestamp with time zone NOT NULL,
     deleted_at timestamp with time zone,
     purged_at timestamp with time zone,
-    emptied_at timestamp with time zone
+    emptied_at timestamp with time zone,
+    -- Keys that sort by name (i18n.Collator): of Spanish, and of the other locales.
+    name_key bytea NOT NULL DEFAULT '',
+    name_key_es bytea NOT NULL DEFAULT ''
 );
 CREATE UNIQUE INDEX tenants_slug_key ON tenants (slug);
 CREATE INDEX tenants_created_at_idx ON tenants (created_at, id);
 CREATE INDEX tenants_deleted_at_idx ON tenants (deleted_at) WHERE deleted_at IS NOT NULL;
-CREATE INDEX tenants_name_idx ON tenants (lower(name), id);
+CREATE INDEX tenants_name_key_idx ON tenants (name_key, id);
+CREATE INDEX tenants_name_key_es_idx ON tenants (name_key_es, id);
 
 -- Pictures of users, each stored once. hash is the SHA-256 of bytes, in hex.
 CREATE TABLE avatars (

@@ -233,3 +233,37 @@ func TestNamesAreNFC(t *testing.T) {
 		}
 	})
 }
+
+// The administration's list by name has the order of the reader's language, on every page.
+func TestTenantsByName(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		admin := s.Admin()
+		for i, name := range []string{"Zoe", "\u00c9mile", "Nzinga", "emil", "\u00d1and\u00fa", "Ada", "\u00c5ngstr\u00f6m", "Odell"} {
+			o := s.Register("owner"+strconv.Itoa(i)+"@example.com", true)
+			s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"name": name}).Want(200)
+		}
+		list := func(locale, query string) (names []any) {
+			for _, page := range []string{"1", "2", "3"} {
+				r := s.NewRequest("GET", "/api/v1/admin/tenants?per_page=3&page="+page+"&sort="+query, admin, nil)
+				r.Header.Set("Accept-Language", locale)
+				names = append(names, s.Do(r).Want(200).Column("name")...)
+			}
+			return names
+		}
+		want := []any{"Acme", "Ada", "\u00c5ngstr\u00f6m", "emil", "\u00c9mile", "\u00d1and\u00fa", "Nzinga", "Odell", "Zoe"}
+		for _, locale := range []string{"en", "fr", "it"} {
+			if diff := cmp.Diff(want, list(locale, "name")); diff != "" {
+				t.Errorf("%s: %s", locale, diff)
+			}
+		}
+		want[5], want[6] = want[6], want[5] // in Spanish \u00f1 follows n
+		if diff := cmp.Diff(want, list("es", "name")); diff != "" {
+			t.Errorf("es: %s", diff)
+		}
+		slices.Reverse(want)
+		if diff := cmp.Diff(want, list("es", "-name")); diff != "" {
+			t.Errorf("es, descending: %s", diff)
+		}
+	})
+}

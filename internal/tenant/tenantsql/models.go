@@ -30,4 +30,6 @@ type Tenant struct {
 	DeletedAt             *time.Time
 	PurgedAt              *time.Time
 	EmptiedAt             *time.Time
+	NameKey               []byte
+	NameKeyEs             []byte
 }

@@ -116,7 +116,7 @@ func (q *Queries) DeleteTenant(ctx context.Context, id uuid.UUID) error {
 
 const emptyTenant = `-- name: EmptyTenant :exec
 UPDATE tenants
-SET name = '', slug = $3, settings = NULL, legal_name = NULL, address = NULL, city = NULL, postal_code = NULL,
+SET name = '', name_key = '', name_key_es = '', slug = $3, settings = NULL, legal_name = NULL, address = NULL, city = NULL, postal_code = NULL,
     country = NULL, vat_number = NULL, billing_email = NULL, purged_at = $2
 WHERE id = $1 AND purged_at IS NULL
 `
@@ -246,8 +246,8 @@ func (q *Queries) InsertMember(ctx context.Context, arg InsertMemberParams) (int
 }
 
 const insertTenant = `-- name: InsertTenant :one
-INSERT INTO tenants (id, name, slug, preferred_currency, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $5)
+INSERT INTO tenants (id, name, name_key, name_key_es, slug, preferred_currency, created_at, updated_at)
+VALUES ($1, $2, $6, $7, $3, $4, $5, $5)
 ON CONFLICT (slug) DO NOTHING
 RETURNING id
 `
@@ -258,6 +258,8 @@ type InsertTenantParams struct {
 	Slug              string
 	PreferredCurrency string
 	CreatedAt         time.Time
+	NameKey           []byte
+	NameKeyEs         []byte
 }
 
 func (q *Queries) InsertTenant(ctx context.Context, arg InsertTenantParams) (uuid.UUID, error) {
@@ -267,6 +269,8 @@ func (q *Queries) InsertTenant(ctx context.Context, arg InsertTenantParams) (uui
 		arg.Slug,
 		arg.PreferredCurrency,
 		arg.CreatedAt,
+		arg.NameKey,
+		arg.NameKeyEs,
 	)
 	var id uuid.UUID
 	err := row.Scan(&id)
@@ -302,7 +306,7 @@ func (q *Queries) KeepMembers(ctx context.Context, tenantID uuid.UUID) error {
 }
 
 const lockTenant = `-- name: LockTenant :one
-SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at FROM tenants WHERE id = $1 FOR UPDATE
+SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at, name_key, name_key_es FROM tenants WHERE id = $1 FOR UPDATE
 `
 
 // The lock serializes work on one tenant.
@@ -328,6 +332,8 @@ func (q *Queries) LockTenant(ctx context.Context, id uuid.UUID) (Tenant, error) 
 		&i.DeletedAt,
 		&i.PurgedAt,
 		&i.EmptiedAt,
+		&i.NameKey,
+		&i.NameKeyEs,
 	)
 	return i, err
 }
@@ -588,7 +594,7 @@ func (q *Queries) SettingsOfUser(ctx context.Context, userID int64) (sqldb.JSON,
 }
 
 const tenant = `-- name: Tenant :one
-SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at FROM tenants WHERE id = $1
+SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at, name_key, name_key_es FROM tenants WHERE id = $1
 `
 
 func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
@@ -613,6 +619,8 @@ func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
 		&i.DeletedAt,
 		&i.PurgedAt,
 		&i.EmptiedAt,
+		&i.NameKey,
+		&i.NameKeyEs,
 	)
 	return i, err
 }
@@ -620,7 +628,8 @@ func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
 const updateTenant = `-- name: UpdateTenant :exec
 UPDATE tenants
 SET name = $2, slug = $3, settings = $4, legal_name = $5, address = $6, city = $7, postal_code = $8, country = $9,
-    vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13, preferred_currency = $14
+    vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13, preferred_currency = $14,
+    name_key = $15, name_key_es = $16
 WHERE id = $1
 `
 
@@ -639,6 +648,8 @@ type UpdateTenantParams struct {
 	OnboardingCompletedAt *time.Time
 	UpdatedAt             time.Time
 	PreferredCurrency     string
+	NameKey               []byte
+	NameKeyEs             []byte
 }
 
 func (q *Queries) UpdateTenant(ctx context.Context, arg UpdateTenantParams) error {
@@ -657,6 +668,8 @@ func (q *Queries) UpdateTenant(ctx context.Context, arg UpdateTenantParams) erro
 		arg.OnboardingCompletedAt,
 		arg.UpdatedAt,
 		arg.PreferredCurrency,
+		arg.NameKey,
+		arg.NameKeyEs,
 	)
 	return err
 }
