@@ -130,16 +130,17 @@ func (f Figures) Millionths(n int64) string {
 
 // Decimal writes a number that is given as text, such as "1234.5", with its decimals.
 func (f Figures) Decimal(text string) string {
-	text, negative := strings.CutPrefix(text, "-")
-	whole, decimals, _ := strings.Cut(text, ".")
+	digits, isNegative := strings.CutPrefix(text, "-")
+	whole, decimals, _ := strings.Cut(digits, ".")
 	n, err := strconv.ParseInt(whole, 10, 64)
 	if err != nil {
 		return text
 	}
-	if negative {
-		n = -n
+	minus := ""
+	if isNegative { // also of a number between -1 and 0
+		minus = "-"
 	}
-	return sign(n) + f.grouped(abs(n), decimals)
+	return minus + f.grouped(n, decimals)
 }
 
 // UnitPrice writes the price of one unit, which may have decimals below the currency's

@@ -94,7 +94,7 @@ func TestUnitPrice(t *testing.T) {
 func TestDecimal(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][4]string{
-		"0": {"0", "0", "0", "0"}, "-1234.50": {"-1,234.50", "-1\u202f234,50", "-1.234,50", "-1.234,50"}, "x": {"x", "x", "x", "x"},
+		"0": {"0", "0", "0", "0"}, "-0.5": {"-0.5", "-0,5", "-0,5", "-0,5"}, "-1234.50": {"-1,234.50", "-1\u202f234,50", "-1.234,50", "-1.234,50"}, "x": {"x", "x", "x", "x"},
 	} {
 		each(t, func(locale string) string { return i18n.FiguresOf(locale).Decimal(text) }, want)
 	}
