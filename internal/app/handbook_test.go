@@ -116,6 +116,14 @@ func TestRefusalsInTheReference(t *testing.T) {
 // refusalWords are the codes of a refusal, and the names of errors that say more.
 func refusalWords(s *openapi3.SchemaRef) []string {
 	var words []string
+	if forms, ok := s.Value.Extensions["x-forms"].([]any); ok {
+		for _, form := range forms {
+			if form != "Error" {
+				words = append(words, form.(string))
+			}
+		}
+		return words
+	}
 	if code := s.Value.Properties["code"]; s.Ref != "" && (code == nil || len(s.Value.Properties) > 2) {
 		if name := strings.TrimPrefix(s.Ref, "#/components/schemas/"); name != "Error" {
 			words = append(words, name)
@@ -149,6 +157,11 @@ func TestCodesInTheReference(t *testing.T) {
 		for _, op := range item.Operations() {
 			for _, response := range op.Responses.Map() {
 				if content := response.Value.Content["application/json"]; content != nil {
+					if code := content.Schema.Value.Properties["code"]; code != nil {
+						for _, value := range code.Value.Enum {
+							used[value.(string)] = true
+						}
+					}
 					for _, word := range refusalWords(content.Schema) {
 						used[word] = true
 						if named := doc.Components.Schemas[word]; named != nil && named.Value.Properties["code"] != nil {

@@ -27,12 +27,16 @@ func webhookTable(base string, scope rest.Scope, owner string, hooks *webhook.HT
 		known    = rest.Exists(hooks.Exists)
 		one      = base + "/{endpoint}"
 	)
+	create := rest.Handle(hooks.Create, created)
+	if scope == rest.Tenant { // the platform's endpoints receive the same events
+		create = rest.Handle(hooks.Create, created, rest.MakesEndpoints())
+	}
 	row := func(method, path, summary string, h rest.Handler) rest.Route {
 		return route(method, path, scope, authz.WebhooksManage, "default", summary, h)
 	}
 	return []rest.Route{
 		row(get, base, "List the webhook endpoints of "+owner, rest.Handle(hooks.List)),
-		row(post, base, "Create a webhook endpoint of "+owner+"; its secret is shown once", rest.Handle(hooks.Create, created)),
+		row(post, base, "Create a webhook endpoint of "+owner+"; its secret is shown once", create),
 		row(get, one, "Show a webhook endpoint of "+owner, rest.Handle(hooks.Show)),
 		row(patch, one, "Change a webhook endpoint of "+owner, rest.Handle(hooks.Update, known)),
 		row(del, one, "Delete a webhook endpoint of "+owner, rest.Handle(hooks.Delete)),

@@ -183,6 +183,8 @@ type operation struct {
 	body   *shape.Rules
 	list   *page.Spec // the filters, sorts and includes of a list; nil for others
 	input  reference.Input
+	// makesEndpoints says that events are sent to what the operation makes.
+	makesEndpoints bool
 	// byField is a limit that needs the body; nil for none.
 	byField *fieldLimit
 }
