@@ -97,6 +97,7 @@ is case-sensitive, never translated, and never changes its meaning. What each op
 | 403 | Not allowed | Look at ` + "`code`" + `; else somebody with the permission has to do it |
 | 404 | There is no such thing, or it is another tenant's | Read the list again |
 | 405 | The path has other methods, named in ` + "`Allow`" + ` | Mend the program |
+| 408 | The body did not arrive in time | Send the request again |
 | 409 | Conflicts with what is there | Look at ` + "`code`" + `; without one the same usage event was recorded before, which is fine |
 | 410 | It is over | Look at ` + "`code`" + ` |
 | 413, 415 | The body is too large, or of another content type | Mend the program |

@@ -33,6 +33,15 @@ func PlatformScopes() []string {
 	return []string{EntitlementsRead, InvoicesRead, SubscriptionRead, TeamRead, TenantsRead, UsageRead, UsageWrite}
 }
 
+// PlatformPermissionOf returns the permission that lets a platform admin use a scope in person, on
+// any tenant. Members of a tenant need no permission for the scopes of its keys.
+func PlatformPermissionOf(scope string) string {
+	if scope == UsageWrite {
+		return TenantsManage
+	}
+	return TenantsView
+}
+
 // Key is the API key that a request was made with, in place of a user.
 type Key struct {
 	ID       uuid.UUID

@@ -18,6 +18,7 @@ const (
 	Unauthenticated             // 401
 	Forbidden                   // 403
 	NotFound                    // 404
+	Slow                        // 408: the body did not arrive in time
 	Conflict                    // 409
 	Gone                        // 410
 	TooLarge                    // 413

@@ -96,7 +96,7 @@ func countsHits(t *testing.T, c timed) {
 		{299 * s, 1, limit.Count{Taken: true, Current: 1, Elapsed: 59 * s}},
 	} {
 		c.set(minute.Add(step.at))
-		got, err := c.Take(t.Context(), "a", step.limit)
+		got, err := c.Take(t.Context(), "a", step.limit, 1)
 		if diff := cmp.Diff(step.want, got); err != nil || diff != "" {
 			t.Errorf("at %v with limit %d: %v\n%s", step.at, step.limit, err, diff)
 		}
@@ -105,7 +105,7 @@ func countsHits(t *testing.T, c timed) {
 
 func keepsKeysApart(t *testing.T, c timed) {
 	for _, key := range []string{"", "a", "A", "a:b", "a b", "é\x00\n"} {
-		got, err := c.Take(t.Context(), key, 1)
+		got, err := c.Take(t.Context(), key, 1, 1)
 		if err != nil || !got.Taken || got.Current != 1 {
 			t.Errorf("%q: %+v, %v", key, got, err)
 		}
@@ -119,7 +119,7 @@ func isExact(t *testing.T, c limit.Counter, callers int) {
 	for range callers {
 		wg.Go(func() {
 			for range 200 / callers {
-				count, err := c.Take(context.Background(), "crowd", 50)
+				count, err := c.Take(context.Background(), "crowd", 50, 1)
 				if err != nil {
 					t.Error(err)
 				} else if count.Taken {
@@ -148,11 +148,11 @@ func TestCountersAgree(t *testing.T) {
 			memory.set(at)
 			redis.set(at)
 			key := fmt.Sprintf("%d:%d", round, rapid.IntRange(0, 1).Draw(rt, "key"))
-			want, err := memory.Take(context.Background(), key, most)
+			want, err := memory.Take(context.Background(), key, most, 1)
 			if err != nil {
 				rt.Fatal(err)
 			}
-			got, err := redis.Take(context.Background(), key, most)
+			got, err := redis.Take(context.Background(), key, most, 1)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				rt.Fatalf("at %v: %v\n%s", at, err, diff)
 			}

@@ -38,7 +38,7 @@ func NewMemory(c clock.Clock) *Memory {
 }
 
 // Take implements Counter; it never fails.
-func (m *Memory) Take(_ context.Context, key string, limit int) (Count, error) {
+func (m *Memory) Take(_ context.Context, key string, limit, hits int) (Count, error) {
 	s := &m.shards[maphash.String(m.seed, key)%shards]
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -49,13 +49,13 @@ func (m *Memory) Take(_ context.Context, key string, limit int) (Count, error) {
 		return Count{}, err
 	}
 	count := Count{Current: current, Previous: previous, Elapsed: now.Sub(window)}
-	if !count.room(limit) {
+	if !count.room(limit - hits + 1) {
 		return count, nil
 	}
-	if err := s.counter.Increment(key, window); err != nil {
+	if err := s.counter.IncrementBy(key, window, hits); err != nil {
 		return Count{}, err
 	}
-	count.Current++
+	count.Current += hits
 	count.Taken = true
 	return count, nil
 }

@@ -96,14 +96,14 @@ func redisOptions(rawURL string, timeout time.Duration) (*redis.Options, error) 
 	return options, nil
 }
 
-// Take implements Counter. A hit counts even if its caller goes away meanwhile.
-func (r *Redis) Take(ctx context.Context, key string, limit int) (Count, error) {
+// Take implements Counter. Hits count even if their caller goes away meanwhile.
+func (r *Redis) Take(ctx context.Context, key string, limit, hits int) (Count, error) {
 	if !r.circuit.TryAcquirePermit() {
 		return Count{}, r.unasked()
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.timeout)
 	defer cancel()
-	answer, err := r.take.Run(ctx, r.client, []string{redisKey(key)}, limit).Int64Slice()
+	answer, err := r.take.Run(ctx, r.client, []string{redisKey(key)}, limit, hits).Int64Slice()
 	if err == nil && len(answer) != 4 {
 		err = fmt.Errorf("%d values in the answer", len(answer))
 	}

@@ -3,8 +3,6 @@ package rest
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -120,13 +118,9 @@ func pathParam(r *http.Request, name string) string {
 // bindBody returns the body in normal form. A body that is not JSON is 400, one
 // that is no object 422. No body counts as {}.
 func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, broken *fault.Fields) ([]byte, error) {
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	data, err := readBody(w, r)
 	if err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
-			return nil, errTooLarge
-		}
-		return nil, errUnreadable.Wrap(err)
+		return nil, err
 	}
 	if contentType := r.Header.Get("Content-Type"); len(data) > 0 && contentType != "" && !isJSON(contentType) {
 		return nil, errUnsupported

@@ -35,6 +35,7 @@ var (
 	errTooManyRequests  = fault.New(fault.TooMany, "error.too_many_requests")
 	errMalformedJSON    = fault.New(fault.Malformed, "error.malformed_json")
 	errTooLarge         = fault.New(fault.TooLarge, "error.too_large")
+	errSlowBody         = fault.New(fault.Slow, "error.slow_body")
 	errUnsupported      = fault.New(fault.Unsupported, "error.unsupported_media_type")
 	errUnreadable       = fault.New(fault.Malformed, "error.unreadable_body")
 	errMalformedQuery   = fault.New(fault.Malformed, "error.query_malformed")
@@ -60,6 +61,8 @@ func statusOf(kind fault.Kind) int {
 		return http.StatusForbidden
 	case fault.NotFound:
 		return http.StatusNotFound
+	case fault.Slow:
+		return http.StatusRequestTimeout
 	case fault.Conflict:
 		return http.StatusConflict
 	case fault.Gone:

@@ -86,7 +86,7 @@ type Route struct {
 	Method     string
 	Path       string
 	Scope      Scope
-	Permission string // "" asks for none, "a|b" for one of the two
+	Permission string // "" asks for none, "a|b" for one of the two, "a&b" for both
 	Rate       string // a group of package limit; "" is unlimited
 	Summary    string // one line for the reference
 	// InPerson refuses the route to whoever acts as somebody else: what it makes would

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail"
@@ -67,7 +68,7 @@ func (s *Service) Invite(ctx context.Context, by Actor, tenantID uuid.UUID, n Ne
 			return errUnknownRole
 		case err != nil:
 			return err
-		case !by.holds(role.Permissions):
+		case !by.holds(append([]string{authz.TeamInvite}, role.Permissions...)):
 			return errMayNotInvite
 		}
 		if err := s.checkInvitable(ctx, tenantID, email); err != nil {

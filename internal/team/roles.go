@@ -43,11 +43,11 @@ func (s *Service) CreateRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 	if err != nil {
 		return Role{}, err
 	}
-	if !by.holds(permissions) {
-		return Role{}, errNotHeld
-	}
 	var role Role
 	err = s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
+		if !by.holds(permissions) {
+			return errNotHeld
+		}
 		if there, err := s.store.roles(ctx, tenantID); err != nil || len(there) >= maxRoles {
 			return cmp.Or(err, errTooManyRoles)
 		}

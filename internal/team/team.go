@@ -59,30 +59,33 @@ func (r Role) BuiltIn() bool { return r.TenantID == nil }
 // Actor is who changes a team.
 type Actor struct {
 	UserID int64
-	// permissions are those that the actor may give to others.
-	permissions []string
+	// permissions returns those that the actor may give to others. Under the tenant's lock they
+	// are the current ones.
+	permissions func() []string
 }
 
 // MemberActor returns a member as actor, who can give others the permissions of their
 // own role.
 func MemberActor(c *authz.Caller) Actor {
-	a := Actor{UserID: c.UserID}
-	if c.Tenant != nil {
-		a.permissions = c.Tenant.Permissions
-	}
-	return a
+	return Actor{UserID: c.UserID, permissions: func() []string {
+		if c.Tenant == nil {
+			return nil
+		}
+		return c.Tenant.Permissions
+	}}
 }
 
 // PlatformActor returns a platform administrator as actor, who can give every
 // permission.
 func PlatformActor(c *authz.Caller) Actor {
-	return Actor{UserID: c.UserID, permissions: authz.TenantPermissions()}
+	return Actor{UserID: c.UserID, permissions: authz.TenantPermissions}
 }
 
 // holds reports whether the actor has all of some permissions.
 func (a Actor) holds(permissions []string) bool {
+	held := a.permissions()
 	for _, p := range permissions {
-		if !slices.Contains(a.permissions, p) {
+		if !slices.Contains(held, p) {
 			return false
 		}
 	}

@@ -67,7 +67,7 @@ func (s *Service) PreferCurrency(ctx context.Context, id uuid.UUID, currency str
 func (s *Service) update(ctx context.Context, id uuid.UUID, action string, change func(*Tenant)) (Tenant, error) {
 	var t Tenant
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		old, err := s.LockLive(ctx, id)
+		old, err := live(s.Lock(ctx, id))
 		if err != nil {
 			return err
 		}

@@ -147,7 +147,7 @@ func responseName(status string, response *huma.Response) string {
 }
 
 var statusNames = map[string]string{
-	"400": "BadRequest", "401": "Unauthorized", "403": "Forbidden", "404": "NotFound", "409": "Conflict", "410": "Gone", "413": "TooLarge",
+	"400": "BadRequest", "401": "Unauthorized", "403": "Forbidden", "404": "NotFound", "408": "RequestTimeout", "409": "Conflict", "410": "Gone", "413": "TooLarge",
 	"415": "UnsupportedMediaType", "419": "CSRFTokenMismatch", "422": "Invalid", "429": "TooManyRequests", "500": "Internal",
 	"502": "ProviderFailed", "503": "Unavailable",
 }

@@ -56,6 +56,7 @@ func (op Operation) refusals() map[int]codes {
 	add(guarded("onboarding.complete"), http.StatusForbidden, string(fault.OnboardingIncomplete))
 	add(guarded("email.verified"), http.StatusForbidden, string(fault.EmailNotVerified))
 	add(op.namesMore(), http.StatusNotFound, "")
+	add(op.Input == JSON, http.StatusRequestTimeout, "")
 	add(body, http.StatusRequestEntityTooLarge, "")
 	add(body, http.StatusUnsupportedMediaType, "")
 	add(op.changes(), StatusCSRF, "")
@@ -80,6 +81,7 @@ var meanings = map[int]string{
 	http.StatusUnauthorized:          "No valid credential",
 	http.StatusForbidden:             "Not allowed",
 	http.StatusNotFound:              "There is no such thing, or it is another tenant's",
+	http.StatusRequestTimeout:        "The body did not arrive in time",
 	http.StatusConflict:              "Conflicts with what is there",
 	http.StatusGone:                  "It is over",
 	http.StatusRequestEntityTooLarge: "The body is too large",
