@@ -119,7 +119,7 @@ func TestQueriesFindTheirRows(t *testing.T) {
 func TestEventsAreReadInOrder(t *testing.T) {
 	t.Parallel()
 	wanted := map[string]bool{
-		"usagesql.NewestEvents": true, "historysql.ExportPage": true, "historysql.EventsToSum": true, "historysql.LastEvent": true,
+		"usagesql.NewestEvents": true, "historysql.EventsToSum": true, "historysql.LastEvent": true,
 		"historysql.NextEvent": true, "retentionsql.OldestEvents": true,
 	}
 	var texts []string

@@ -27,46 +27,49 @@ type exported struct {
 	metadata   sqldb.JSON
 }
 
-// eventsOfPage is how many events a page has.
-const eventsOfPage = 500
+// Bounds of an export. One event takes at most some 10 kB: its key, and metadata of 4,096 bytes
+// whose quotes are doubled.
+const (
+	maxPage  = 256 << 10 // bytes of a page
+	maxEvent = 16 << 10
+	maxRows  = 500 // events of a page
+)
 
 // Export returns the events of a tenant's meter that were recorded for a time, the oldest
 // first, as CSV or as lines of JSON. Events that come meanwhile may be in it or not.
+//
+// Invariant: a page has at most maxPage bytes, however large the metadata of its events is.
 func (r *Reader) Export(ctx context.Context, tenantID uuid.UUID, m usage.Meter, p usage.Period, lines bool) io.ReadCloser {
 	k := usage.StreamKey{TenantID: tenantID, MeterID: m.ID}
 	write, head := writeCSV, "id,meter_code,quantity,recorded_at,idempotency_key,metadata\n"
 	if lines {
-		write, head = writeLines, ""
+		write, head = writeLine, ""
 	}
 	var after uuid.UUID
 	return rest.Pages(ctx, func(ctx context.Context, page *bytes.Buffer) (bool, error) {
 		page.WriteString(head)
 		head = ""
-		events, err := r.store.exportPage(ctx, k, p, after, eventsOfPage)
-		if err != nil || len(events) == 0 {
-			return false, err
-		}
-		last := events[len(events)-1]
-		p.Start, after = last.recordedAt, last.id
-		return len(events) == eventsOfPage, write(page, events, m.Code)
+		since := after
+		return r.store.exportPage(ctx, k, p, since, maxRows, func(e exported) (bool, error) {
+			p.Start, after = e.recordedAt, e.id
+			return page.Len() < maxPage-2*maxEvent, write(page, e, m.Code)
+		})
 	})
 }
 
-func writeCSV(b *bytes.Buffer, events []exported, code string) error {
+func writeCSV(b *bytes.Buffer, e exported, code string) error {
+	key := ""
+	if e.key != nil {
+		key = *e.key
+	}
+	at, err := shape.T(e.recordedAt).MarshalText()
+	if err != nil {
+		return err
+	}
 	w := csv.NewWriter(b)
-	for _, e := range events {
-		key := ""
-		if e.key != nil {
-			key = *e.key
-		}
-		at, err := shape.T(e.recordedAt).MarshalText()
-		if err != nil {
-			return err
-		}
-		row := []string{e.id.String(), harmless(code), e.quantity.String(), string(at), harmless(key), compact(e.metadata)}
-		if err := w.Write(row); err != nil {
-			return err
-		}
+	row := []string{e.id.String(), harmless(code), e.quantity.String(), string(at), harmless(key), compact(e.metadata)}
+	if err := w.Write(row); err != nil {
+		return err
 	}
 	w.Flush()
 	return w.Error()
@@ -100,17 +103,11 @@ type line struct {
 	Metadata       shape.Object   `json:"metadata"`
 }
 
-func writeLines(b *bytes.Buffer, events []exported, code string) error {
+func writeLine(b *bytes.Buffer, e exported, code string) error {
 	w := json.NewEncoder(b)
 	w.SetEscapeHTML(false)
-	for _, e := range events {
-		err := w.Encode(line{
-			ID: e.id, MeterCode: code, Quantity: shape.Quantity{Quantity: e.quantity}, RecordedAt: shape.T(e.recordedAt),
-			IdempotencyKey: e.key, Metadata: shape.Object(e.metadata),
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.Encode(line{
+		ID: e.id, MeterCode: code, Quantity: shape.Quantity{Quantity: e.quantity}, RecordedAt: shape.T(e.recordedAt),
+		IdempotencyKey: e.key, Metadata: shape.Object(e.metadata),
+	})
 }
