@@ -11,16 +11,17 @@ import (
 // webhookRoutes returns the routes of the endpoints that are told what happens, those of
 // tenants and those of the platform. They differ in whom they are for alone.
 func (svc *service) webhookRoutes() []rest.Route {
-	ofTenant := webhookTable(of+"/webhook-endpoints", rest.Tenant, "the tenant", webhook.NewHTTP(svc.hooks, svc.publicURL))
+	ofTenant := webhookTable(of+"/webhook-endpoints", rest.Tenant, authz.WebhooksManage, "the tenant", webhook.NewHTTP(svc.hooks, svc.publicURL))
 	for i, r := range ofTenant {
 		ofTenant[i] = inPerson(r)
 	}
 	return append(ofTenant,
-		webhookTable("/api/v1/admin/webhook-endpoints", rest.Admin, "the platform", webhook.NewPlatformHTTP(svc.hooks, svc.publicURL))...)
+		webhookTable("/api/v1/admin/webhook-endpoints", rest.Admin, authz.WebhooksManage+"&"+authz.TenantsView, "the platform", webhook.NewPlatformHTTP(svc.hooks, svc.publicURL))...)
 }
 
-// webhookTable returns the routes below a path.
-func webhookTable(base string, scope rest.Scope, owner string, hooks *webhook.HTTP) []rest.Route {
+// webhookTable returns the routes below a path. An endpoint of the platform receives the data of all
+// tenants, so it needs the permission to read them as well.
+func webhookTable(base string, scope rest.Scope, permission, owner string, hooks *webhook.HTTP) []rest.Route {
 	var (
 		created  = rest.Status(http.StatusCreated)
 		accepted = rest.Status(http.StatusAccepted)
@@ -28,7 +29,7 @@ func webhookTable(base string, scope rest.Scope, owner string, hooks *webhook.HT
 		one      = base + "/{endpoint}"
 	)
 	row := func(method, path, summary string, h rest.Handler) rest.Route {
-		return route(method, path, scope, authz.WebhooksManage, "default", summary, h)
+		return route(method, path, scope, permission, "default", summary, h)
 	}
 	return []rest.Route{
 		row(get, base, "List the webhook endpoints of "+owner, rest.Handle(hooks.List)),

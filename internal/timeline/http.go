@@ -59,7 +59,7 @@ type UsageFacts struct {
 // WebhookFacts are a delivery that was given up.
 type WebhookFacts struct {
 	Endpoint  uuid.UUID `json:"endpoint" doc:"The id of the endpoint."`
-	URL       string    `json:"url" doc:"Where it sends to now."`
+	URL       string    `json:"url" doc:"Where it sends to now: scheme, host and a digest of the URL."`
 	EventType string    `json:"event_type" doc:"The type of the event that was not delivered."`
 	Status    *int32    `json:"status" doc:"The HTTP status of the last answer; null without one."`
 	Attempts  int32     `json:"attempts" doc:"How often it was tried."`

@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -235,7 +236,7 @@ func TestWebhookEntries(t *testing.T) {
 		}
 		apptest.Eventually(t, "the end", func() bool { return len(types(failures())) == 1 })
 		entry := failures()
-		entry.WantAt("data.0.type", "webhook.failed").WantAt("data.0.facts.endpoint", hook).WantAt("data.0.facts.url", refuses.URL).
+		entry.WantAt("data.0.type", "webhook.failed").WantAt("data.0.facts.endpoint", hook).WantAt("data.0.facts.url", safehttp.Redact(refuses.URL)).
 			WantAt("data.0.facts.event_type", "tenant.updated").WantAt("data.0.facts.status", 418.0).
 			WantAt("data.0.facts.attempts", float64(len(deliveries().At("data.0.attempts").([]any))))
 		s.Call("DELETE", ada.Path("/webhook-endpoints/"+hook), ada.Token, nil).Want(204)

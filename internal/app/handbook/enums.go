@@ -88,7 +88,7 @@ func machines() []reference.Enum {
 		{Name: "DisabledReason", Text: "Why an endpoint was disabled: it answered 410, or failed for too long.", Values: []string{"gone", "failing"}},
 		{
 			Name: "DeliveryError", Text: "Why an attempt got no answer.",
-			Values: []string{"address_not_allowed", "connection_failed", "invalid_answer", "name_not_found", "timeout", "tls_failed"},
+			Values: []string{"address_not_allowed", "connection_failed", "invalid_answer", "timeout", "tls_failed"},
 		},
 	}
 }
