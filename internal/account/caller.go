@@ -41,6 +41,9 @@ func (s *Service) AuthenticateSession(ctx context.Context, token string) (*authz
 }
 
 func (s *Service) lookUp(ctx context.Context, kind, token string) (credential, error) {
+	if len(token) != tokenLength { // It was never issued: no query is needed.
+		return credential{}, errUnauthenticated
+	}
 	c, found, err := s.credentials.Get(ctx, hashToken(token))
 	if err != nil {
 		return c, err
