@@ -205,6 +205,7 @@ func (d *domains) addUsage(p *platform, events hook.Outbox) {
 	d.usage = usage.NewService(usage.Deps{
 		DB: p.db, Clock: p.clock, Plans: terms.NewAllowances(p.db, d.entitlements), Log: p.log,
 		Jobs: p.jobs, Billing: billing.NewQueue(p.db), Events: events, Observe: p.metrics.Usage,
+		DailyCap: int64(p.settings.RateLimits[limit.UsageWithoutPlan]), HadPlan: terms.HadPlan(p.db),
 		Alerts: alerts.Alerts{
 			Tenants: d.tenants, Letters: p.letters, Pushes: d.pushes, Messages: p.messages, BillingPage: p.frontend.Of(frontend.Billing),
 		},

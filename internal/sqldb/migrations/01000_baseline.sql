@@ -877,6 +877,13 @@ CREATE TABLE quota_refusals (
 -- Contains the count, so that sums read the index alone.
 CREATE INDEX quota_refusals_sums_idx ON quota_refusals (hour, tenant_id, refused);
 
+-- Events that a tenant without a subscription recorded on its latest day (days since 1970, UTC).
+CREATE TABLE usage_days (
+    tenant_id uuid PRIMARY KEY REFERENCES tenants (id) ON DELETE CASCADE,
+    day bigint NOT NULL,
+    events bigint NOT NULL
+);
+
 -- Rejected events of all tenants per day (UTC). A day has several parts, which reduces lock
 -- contention between tenants.
 CREATE TABLE quota_refusal_days (
