@@ -92,6 +92,7 @@ func checkOperation(t *testing.T, r rest.Route, op *openapi3.Operation) {
 	add(r.Rate != "", "429")
 	add(strings.Contains(strings.ReplaceAll(r.Path, "{tenantId}", ""), "{") || r.Scope == rest.Billing, "404")
 	add(op.RequestBody != nil && !hook, "413", "415")
+	add(op.RequestBody != nil && !hook && op.RequestBody.Value.Content["application/json"] != nil, "408")
 	add(r.Method != http.MethodGet, "419")
 	slices.Sort(refusals)
 	var got []string
