@@ -31,6 +31,9 @@ const (
 //go:embed redis_take.lua
 var redisTake string
 
+//go:embed redis_one.lua
+var redisOne string
+
 // ErrRedisURL is the error for a URL that has not the form redis:// or rediss://. It
 // repeats nothing of the URL, which may have a password.
 var ErrRedisURL = errors.New("not of the form redis://[user:password@]host[:port][/database] or rediss://…")
@@ -43,6 +46,7 @@ var ErrRedisURL = errors.New("not of the form redis://[user:password@]host[:port
 type Redis struct {
 	client  *redis.Client
 	take    *redis.Script
+	takeOne *redis.Script // for a limit of one
 	circuit circuitbreaker.CircuitBreaker[any]
 	failure atomic.Pointer[error] // the last one
 	timeout time.Duration         // the longest that Take waits
@@ -64,6 +68,7 @@ func newRedis(rawURL string, timeout time.Duration) (*Redis, error) {
 		timeout: timeout,
 		client:  redis.NewClient(options),
 		take:    redis.NewScript(redisTake),
+		takeOne: redis.NewScript(redisOne),
 		circuit: circuitbreaker.NewBuilder[any]().
 			WithFailureThreshold(redisFailures).WithSuccessThreshold(1).WithDelay(redisPause).Build(),
 	}, nil
@@ -103,7 +108,11 @@ func (r *Redis) Take(ctx context.Context, key string, limit int) (Count, error) 
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.timeout)
 	defer cancel()
-	answer, err := r.take.Run(ctx, r.client, []string{redisKey(key)}, limit).Int64Slice()
+	script := r.take
+	if limit == one {
+		script, key = r.takeOne, "one:"+key // the two scripts store different things
+	}
+	answer, err := script.Run(ctx, r.client, []string{redisKey(key)}, limit).Int64Slice()
 	if err == nil && len(answer) != 4 {
 		err = fmt.Errorf("%d values in the answer", len(answer))
 	}

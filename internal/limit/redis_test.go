@@ -134,6 +134,9 @@ func TestRedisIsExactAtTheBoundary(t *testing.T) {
 		previous := (inverse.Int64()*off+window)%window + window*rand.Int64N(limit.MaxPerMinute/window)
 		state := limit.Count{Current: rand.IntN(3), Previous: int(previous), Elapsed: time.Duration(window-left) * time.Microsecond}
 		most := state.Current + 1 + int((previous*left-off)/window)
+		if most == 1 {
+			continue // counted without windows
+		}
 		server.SetTime(minute.Add(state.Elapsed))
 		seed(t, client, minute.Unix()/60, state)
 		got, err := counter.Take(t.Context(), "seeded", most)
