@@ -1,10 +1,14 @@
 -- name: HasActiveSubscription :one
 SELECT EXISTS (SELECT 1 FROM subscriptions WHERE tenant_id = $1 AND status IN ('active', 'trialing'));
 
+-- A subscription with a price that began without a trial was paid at once. Trials and usage are
+-- paid with a later invoice.
 -- name: HasBoughtSubscription :one
 SELECT EXISTS (
-    SELECT 1 FROM subscriptions s JOIN plans p ON p.id = s.plan_id
-    WHERE s.tenant_id = $1 AND s.status NOT IN ('incomplete', 'incomplete_expired') AND (s.price_cents > 0 OR p.pricing_type = 'usage')
+    SELECT 1 FROM subscriptions s
+    WHERE s.tenant_id = $1 AND s.status NOT IN ('incomplete', 'incomplete_expired') AND s.price_cents > 0 AND s.trial_ends_at IS NULL
+    UNION ALL
+    SELECT 1 FROM psp_invoices i WHERE i.tenant_id = $1 AND i.status = 'paid' AND i.paid_cents > 0
 );
 
 -- name: QuotaOfFeature :one

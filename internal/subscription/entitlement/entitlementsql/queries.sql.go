@@ -24,11 +24,15 @@ func (q *Queries) HasActiveSubscription(ctx context.Context, tenantID uuid.UUID)
 
 const hasBoughtSubscription = `-- name: HasBoughtSubscription :one
 SELECT EXISTS (
-    SELECT 1 FROM subscriptions s JOIN plans p ON p.id = s.plan_id
-    WHERE s.tenant_id = $1 AND s.status NOT IN ('incomplete', 'incomplete_expired') AND (s.price_cents > 0 OR p.pricing_type = 'usage')
+    SELECT 1 FROM subscriptions s
+    WHERE s.tenant_id = $1 AND s.status NOT IN ('incomplete', 'incomplete_expired') AND s.price_cents > 0 AND s.trial_ends_at IS NULL
+    UNION ALL
+    SELECT 1 FROM psp_invoices i WHERE i.tenant_id = $1 AND i.status = 'paid' AND i.paid_cents > 0
 )
 `
 
+// A subscription with a price that began without a trial was paid at once. Trials and usage are
+// paid with a later invoice.
 func (q *Queries) HasBoughtSubscription(ctx context.Context, tenantID uuid.UUID) (bool, error) {
 	row := q.db.QueryRowContext(ctx, hasBoughtSubscription, tenantID)
 	var exists bool
