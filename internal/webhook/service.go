@@ -283,6 +283,10 @@ func (s *Service) Backlog(ctx context.Context) (Backlog, error) {
 // Run sends deliveries until ctx ends.
 func (s *Service) Run(ctx context.Context) error { return s.sender.run(ctx) }
 
+// EndLeases makes deliveries that a killed process was sending due at once. Call it before Run,
+// and only if no other process uses the database.
+func (s *Service) EndLeases(ctx context.Context) error { return s.store.endLeases(ctx) }
+
 // Wake makes the sender look at once for what is due, as after the clock was moved.
 func (s *Service) Wake() { s.sender.wakeAll() }
 

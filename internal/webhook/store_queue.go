@@ -248,3 +248,8 @@ func (s store) disable(ctx context.Context, id uuid.UUID, reason string) error {
 	_, err := s.q(ctx).DisableEndpoint(ctx, webhooksql.DisableEndpointParams{ID: id, DisabledReason: &reason})
 	return sqldb.Wrap(err, "disable webhook endpoint")
 }
+
+// endLeases ends the leases of all deliveries.
+func (s store) endLeases(ctx context.Context) error {
+	return sqldb.Wrap(s.q(ctx).EndLeases(ctx), "end leases of deliveries")
+}
