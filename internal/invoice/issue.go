@@ -21,6 +21,9 @@ type Issuing struct {
 	// 3166-1 alpha-2). The tax is included in prices.
 	Taxes  map[string]int64
 	Seller Seller
+	// TimeZone is where the seller is, which decides the dates of invoices and the year of their
+	// numbers; nil is UTC.
+	TimeZone *time.Location
 	// Render makes the document of an invoice.
 	Render func(Statement) ([]byte, error)
 }
@@ -143,6 +146,11 @@ func (s *Service) take(ctx context.Context, tenantID uuid.UUID, state payments.S
 // stores it and queues the making of its document.
 func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice, locale string) error {
 	now := s.deps.Clock.Now()
+	inv.IssueDate = s.deps.Issuing.wall(inv.IssueDate)
+	if inv.DueDate != nil {
+		due := s.deps.Issuing.wall(*inv.DueDate)
+		inv.DueDate = &due
+	}
 	n := issued{Invoice: inv, year: inv.IssueDate.UTC().Year(), vatNumber: t.Billing.VATNumber, locale: locale}
 	var err error
 	if n.Billed, err = s.billedTo(ctx, t); err != nil {
@@ -162,6 +170,16 @@ func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice, local
 		return err
 	}
 	return s.deps.Jobs.Enqueue(ctx, JobDocument, documentOf{TenantID: t.ID, InvoiceID: n.ID})
+}
+
+// wall returns the seller's wall-clock time as if it were UTC. Dates of invoices are stored and
+// written in this form, so that no reader needs the time zone, which may change later.
+func (i *Issuing) wall(t time.Time) time.Time {
+	if i.TimeZone == nil {
+		return t
+	}
+	_, offset := t.In(i.TimeZone).Zone()
+	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
 // billedTo is how an invoice names the tenant.

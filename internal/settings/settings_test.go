@@ -375,6 +375,8 @@ func TestWrongInvoiceSettingsAreNamed(t *testing.T) {
 		{"TENANTRY_INVOICE_NUMBER_FORMAT", "must have {number} once", settings.InvoiceFlags{InvoiceNumberFormat: "INV-{year}"}},
 		{"TENANTRY_INVOICE_NUMBER_FORMAT", "may have letters, digits and signs of ASCII, {year} and {number:digits}", settings.InvoiceFlags{InvoiceNumberFormat: "{year}-{number:x}"}},
 		{"TENANTRY_INVOICE_NUMBER_FORMAT", "may have letters, digits and signs of ASCII, {year} and {number:digits}", settings.InvoiceFlags{InvoiceNumberFormat: "{year}-{number}\r\n"}},
+		{"TENANTRY_SELLER_TIME_ZONE", `"Mars/Olympus" is not a time zone such as Europe/Berlin`, settings.InvoiceFlags{SellerTimeZone: "Mars/Olympus"}},
+		{"TENANTRY_SELLER_TIME_ZONE", `"Local" is not a time zone such as Europe/Berlin`, settings.InvoiceFlags{SellerTimeZone: "Local"}},
 		{"TENANTRY_SELLER_COUNTRY", `"de" is not a country's code such as DE`, settings.InvoiceFlags{SellerCountry: "de"}},
 		{"TENANTRY_SELLER_COUNTRY", "is needed for TENANTRY_E_INVOICE", settings.InvoiceFlags{EInvoice: "factur-x", SellerVATNumber: "DE1"}},
 		{"TENANTRY_SELLER_VAT_NUMBER", "is needed for TENANTRY_E_INVOICE", settings.InvoiceFlags{EInvoice: "factur-x", SellerCountry: "DE"}},
