@@ -132,6 +132,10 @@ func worthRetrying(err error) bool {
 	}
 }
 
+// refusable marks the context of a call that the provider may refuse although neither this
+// service nor its settings are wrong.
+type refusable struct{}
+
 // failure returns the error that callers get for what went wrong in a call; op says
 // what the call was doing.
 func (c *Client) failure(ctx context.Context, op string, err error) error {
@@ -140,7 +144,7 @@ func (c *Client) failure(ctx context.Context, op string, err error) error {
 	case errors.Is(cause, errDenied):
 		c.log.ErrorContext(ctx, "the payment provider does not take the key: nothing is billed until that is mended",
 			"operation", op, "error", cause)
-	case errors.Is(cause, ErrRefused):
+	case errors.Is(cause, ErrRefused) && ctx.Value(refusable{}) == nil:
 		c.log.ErrorContext(ctx, "the payment provider refused a request: a defect here or a wrong setting",
 			"operation", op, "error", cause)
 	}

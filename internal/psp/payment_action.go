@@ -50,9 +50,11 @@ func (c *Client) paymentAction(ctx context.Context, in *stripe.Invoice) (Payment
 	return action, nil
 }
 
-// PayInvoice collects an open invoice now: ErrDeclined, or ErrRefused if it is not open.
+// PayInvoice collects an open invoice now: ErrDeclined, or ErrRefused if it is not open. A
+// refusal is not logged as a defect: of several payments at the same time the provider makes
+// one and refuses the others.
 func (c *Client) PayInvoice(ctx context.Context, id, key string) error {
-	_, err := write(ctx, c, "pay invoice", key, func(ctx context.Context) (struct{}, error) {
+	_, err := write(context.WithValue(ctx, refusable{}, true), c, "pay invoice", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1Invoices.Pay(ctx, id, &stripe.InvoicePayParams{Params: keyed(key)})
 		return struct{}{}, err
 	})

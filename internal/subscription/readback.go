@@ -15,7 +15,7 @@ import (
 
 // readBackTries bounds how often a state is read again because another one was
 // stored in between.
-const readBackTries = 10
+const readBackTries = 40
 
 // ErrOvertaken says that another state was stored since this one was read.
 var ErrOvertaken = errors.New("another state was stored in between")
