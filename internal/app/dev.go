@@ -204,6 +204,7 @@ func banner(w io.Writer, s settings.Settings) error {
     Admin      %[3]s, password %[4]s
     Owner      %[5]s, password %[6]s
     API key    made with: tenantry api-key create --name demo --scope usage.write
+    Stripe key of the sandbox: shown at %[1]s/sandbox
     Data       %[2]s
 
   Stop with Ctrl-C. The data is kept; delete the folder to start over.
