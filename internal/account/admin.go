@@ -18,11 +18,6 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Audit is the trail of changes.
-type Audit interface {
-	Record(ctx context.Context, e audit.Entry) error
-}
-
 // Admin is a platform admin. Who is one, and with which permissions, is decided on the
 // command line only, never over HTTP (rules: account#platform-admins).
 type Admin struct {
@@ -77,7 +72,8 @@ func (s *Service) Admins(ctx context.Context) ([]Admin, error) {
 
 // GrantAdmin makes an account a platform admin, or changes the permissions of one. No
 // permissions means all of them. Who becomes one must log in again, so that no older
-// login gains rights, and impersonations of them end (rules:
+// login gains rights, and impersonations of them end. Their provider identities are
+// removed: control of an identity provider must not give control of the platform (rules:
 // account#platform-admins). ErrNoAccount where the email has no account, ErrUnverified
 // where nobody has proved that it is theirs.
 func (s *Service) GrantAdmin(ctx context.Context, email string, permissions []string) (User, error) {
@@ -85,17 +81,17 @@ func (s *Service) GrantAdmin(ctx context.Context, email string, permissions []st
 	if err != nil {
 		return User{}, err
 	}
-	return s.changeAdmin(ctx, "admin.granted", email, true, list)
+	return s.changeAdmin(ctx, "admin.granted", email, true, permissions, list)
 }
 
 // RevokeAdmin makes a platform admin an ordinary account again. It ends everything
 // that authenticates them, and their impersonation of somebody else. ErrNoAccount
 // where the email has no account, ErrNotAdmin where it is no admin's.
 func (s *Service) RevokeAdmin(ctx context.Context, email string) (User, error) {
-	return s.changeAdmin(ctx, "admin.revoked", email, false, nil)
+	return s.changeAdmin(ctx, "admin.revoked", email, false, nil, nil)
 }
 
-func (s *Service) changeAdmin(ctx context.Context, action, email string, isAdmin bool, list sqldb.JSON) (User, error) {
+func (s *Service) changeAdmin(ctx context.Context, action, email string, isAdmin bool, permissions []string, list sqldb.JSON) (User, error) {
 	address, err := normalized(email)
 	if err != nil {
 		return User{}, err
@@ -129,6 +125,16 @@ func (s *Service) changeAdmin(ctx context.Context, action, email string, isAdmin
 				return err
 			}
 			if err := s.deps.Impersonations.EndOf(ctx, old.ID); err != nil {
+				return err
+			}
+		}
+		switch {
+		case isAdmin && !old.IsPlatformAdmin:
+			if err := s.removeIdentities(ctx, old.ID); err != nil {
+				return err
+			}
+		case isAdmin && len(permissions) > 0 && !slices.Contains(permissions, authz.ImpersonationStart):
+			if err := s.deps.Impersonations.Expire(ctx, old.ID); err != nil {
 				return err
 			}
 		}

@@ -63,7 +63,7 @@ func callerOf(c credential) (*authz.Caller, error) {
 	}
 	if c.impersonatorID != nil {
 		// The caller is the target, without any rights of a platform admin.
-		caller.Impersonator = &authz.Impersonator{UserID: *c.impersonatorID, Name: *c.impersonatorName}
+		caller.Impersonator = &authz.Impersonator{UserID: *c.impersonatorID, Name: *c.impersonatorName, Ended: c.impersonationEnded}
 		caller.IsPlatformAdmin = false
 	}
 	if caller.IsPlatformAdmin {

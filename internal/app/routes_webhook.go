@@ -38,7 +38,7 @@ func webhookTable(base string, scope rest.Scope, owner string, hooks *webhook.HT
 		row(del, one, "Delete a webhook endpoint of "+owner, rest.Handle(hooks.Delete)),
 		row(post, one+"/rotate-secret", "Replace the secret of a webhook endpoint of "+owner, rest.Handle(hooks.Rotate)),
 		row(post, one+"/test", "Send an event of type webhook.test to a webhook endpoint of "+owner, rest.Handle(hooks.Test, accepted)),
-		row(get, one+"/deliveries", "List the deliveries to a webhook endpoint of "+owner, rest.Handle(hooks.Deliveries, rest.Lists(webhook.DeliveryList()))),
+		row(get, one+"/deliveries", "List the deliveries to a webhook endpoint of "+owner, rest.Handle(hooks.Deliveries, known, rest.Lists(webhook.DeliveryList()))),
 		row(post, one+"/deliveries/{delivery}/resend", "Send a delivery again to a webhook endpoint of "+owner, rest.Handle(hooks.Resend, accepted)),
 		row(post, one+"/replay", "Send again what was not delivered to a webhook endpoint of "+owner, rest.Handle(hooks.Replay, accepted, known)),
 	}

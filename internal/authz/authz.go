@@ -94,6 +94,8 @@ type Caller struct {
 type Impersonator struct {
 	UserID int64
 	Name   string
+	// Ended says that the impersonation has ended and only waits to be stopped.
+	Ended bool
 }
 
 // Source is where a request came from, as trails record it.

@@ -133,9 +133,19 @@ const pages = {
   },
   forgot_password: () => show(say('page.title.forgot_password'), el('p', {}, say('page.forgot.text')), form([email], say('page.forgot.submit'),
     (values) => call('POST', '/api/v1/auth/forgot-password', values), () => show(say('page.title.forgot_password'), el('p', {}, say('page.forgot.done'))))),
-  verify_email: () => show(say('page.title.verify_email'), el('p', {}, say('page.verify.text')), form([], say('page.verify.submit'),
-    () => call('POST', '/api/v1/auth/verify-email', { token: new URLSearchParams(location.search).get('token') }),
-    () => show(say('page.title.verify_email'), el('p', {}, say('page.verify.done')), el('a', { class: 'btn', href: billing }, say('page.to_billing'))))),
+  // A change of the address also needs the account's login or its password.
+  verify_email() {
+    const title = say('page.title.verify_email')
+    const confirm = (values) => call('POST', '/api/v1/auth/verify-email', { ...values, token: new URLSearchParams(location.search).get('token') })
+    const done = () => show(title, el('p', {}, say('page.verify.done')), el('a', { class: 'btn', href: billing }, say('page.to_billing')))
+    return show(title, el('p', {}, say('page.verify.text')), form([], say('page.verify.submit'), async () => {
+      const answer = await confirm({})
+      if (answer.data.errors?.current_password) {
+        show(title, el('p', { class: 'alert', role: 'alert' }, answer.message), form([{ ...password, name: 'current_password' }], say('page.verify.submit'), confirm, done))
+      }
+      return answer
+    }, done))
+  },
   billing: () => tenant(say('page.title.billing'), async (path, me) => {
     main.className = 'broad'
     const title = say('page.title.billing')

@@ -144,7 +144,27 @@ func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, br
 	if err := a.limitByField(w, r, op, raw); err != nil {
 		return nil, err
 	}
-	return op.body.Normalize(raw, broken), nil
+	normal := op.body.Normalize(raw, broken)
+	if op.checks == nil || len(*broken) == 0 {
+		return normal, nil
+	}
+	err = op.checks(r.Context(), func(name string) string { return pathParam(r, name) }, func(name string) string { return shape.Text(raw, name) })
+	return normal, addRefused(broken, err)
+}
+
+// addRefused adds the fields that err refuses, except those that are broken already. Any
+// other error is returned.
+func addRefused(broken *fault.Fields, err error) error {
+	var refused *fault.Error
+	if !errors.As(err, &refused) || len(refused.Fields) == 0 {
+		return err
+	}
+	for _, f := range refused.Fields {
+		if !slices.ContainsFunc(*broken, func(b fault.Field) bool { return b.Path == f.Path }) {
+			*broken = append(*broken, f)
+		}
+	}
+	return nil
 }
 
 func isJSON(contentType string) bool {

@@ -43,6 +43,7 @@ var (
 	errOnboardingNeeded = fault.Coded(fault.Forbidden, fault.OnboardingIncomplete)
 	errImpersonating    = fault.New(fault.Forbidden, "error.impersonating")
 	errNotImpersonating = fault.New(fault.Malformed, "error.not_impersonating")
+	errExpired          = fault.Coded(fault.Forbidden, fault.ImpersonationExpired)
 	errNotInPerson      = fault.New(fault.Malformed, "error.impersonating")
 )
 

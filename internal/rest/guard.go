@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strconv"
 	"strings"
@@ -29,12 +30,12 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 		ctx = authz.WithSource(ctx, authz.Source{IP: a.address(r, infoOf(ctx)), UserAgent: userAgent(r)})
 		r = r.WithContext(ctx)
 		bySession := false
-		if len(op.guards) > 0 {
-			caller, err := a.authenticate(r, b.session)
-			if err != nil {
-				a.WriteError(w, r, err)
-				return
-			}
+		caller, err := a.callerOf(r, op, b.session)
+		if err != nil {
+			a.WriteError(w, r, err)
+			return
+		}
+		if caller != nil {
 			bySession = b.session != ""
 			info := infoOf(ctx)
 			info.userID = caller.UserID
@@ -61,6 +62,20 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// callerOf returns the caller of a request, or nil on public routes. On a route with an
+// optional caller an invalid credential counts as none, as do API keys.
+func (a *API) callerOf(r *http.Request, op *operation, session string) (*authz.Caller, error) {
+	if len(op.guards) == 0 && !op.route.Optional {
+		return nil, nil //nolint:nilnil // a public route
+	}
+	caller, err := a.authenticate(r, session)
+	var refused *fault.Error
+	if op.route.Optional && (errors.As(err, &refused) || err == nil && caller.Key != nil) {
+		return nil, nil //nolint:nilnil // see above
+	}
+	return caller, err
 }
 
 // authenticate looks up the caller of a request by its bearer token, API key or session.
@@ -179,6 +194,9 @@ func (a *API) check(r *http.Request, op *operation) error {
 	caller := authz.From(ctx)
 	if caller != nil && caller.Key != nil && !caller.Key.Opens(op.route.KeyScope) {
 		return errScope
+	}
+	if caller != nil && len(op.guards) > 0 && caller.Impersonator != nil && caller.Impersonator.Ended && !op.route.worksAfterExpiry() {
+		return errExpired
 	}
 	for _, guard := range op.guards {
 		if guard == EmailVerified && !a.cfg.RequireVerifiedEmail {

@@ -167,10 +167,9 @@ func TestOpenAPISchemas(t *testing.T) {
 	}
 	slices.Sort(names)
 	diff(t, []string{
-		"BadRequestOrTenantContextRequiredError", "Error", "Fields", "FieldsAnswer", "ForbiddenOrInsufficientScopeError",
-		"ForbiddenOrOnboardingIncompleteOrInsufficientScopeError", "Found", "Gadget", "InsufficientScopeError", "InternalError", "Maker",
-		"PatchGadgetsIdRequest", "Patched", "PatchedAnswer", "PostLoginRequest", "Price", "StringList", "UnavailableOrStorageFullError",
-		"Unencodable", "ValidationError",
+		"BadRequestOrTenantContextRequiredError", "Error", "Fields", "FieldsAnswer", "ForbiddenOrImpersonationExpiredOrInsufficientScopeError",
+		"ForbiddenOrImpersonationExpiredOrOnboardingIncompleteOrInsufficientScopeError", "Found", "Gadget", "ImpersonationExpiredOrInsufficientScopeError", "InternalError", "Maker",
+		"PatchGadgetsIdRequest", "Patched", "PatchedAnswer", "PostLoginRequest", "Price", "StringList", "UnavailableOrStorageFullError", "Unencodable", "ValidationError",
 	}, names)
 	diff(t, []string{"name"}, doc.Components.Schemas["Gadget"].Value.Required)
 	diff(t, []string{"name", "website"}, doc.Components.Schemas["Maker"].Value.Required)

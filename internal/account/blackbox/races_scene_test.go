@@ -74,8 +74,8 @@ func (c *scene) resetToken() string {
 
 func (c *scene) oneTimeCode() string {
 	code := uuid.NewString()
-	apptest.Exec(c.s.T, c.s.DB(), "INSERT INTO oauth_codes (code_hash, user_id, is_new_user, expires_at, created_at) VALUES ($1, $2, false, $3, $4)",
-		hashed(code), c.id, clock.System().Now().Add(time.Hour).UTC(), clock.System().Now().UTC())
+	apptest.Exec(c.s.T, c.s.DB(), "INSERT INTO oauth_codes (code_hash, user_id, is_new_user, identity_id, expires_at, created_at) VALUES ($1, $2, false, $3, $4, $5)",
+		hashed(code), c.id, uuid.New(), clock.System().Now().Add(time.Hour).UTC(), clock.System().Now().UTC())
 	return code
 }
 

@@ -63,6 +63,8 @@ type Mounted struct {
 	Method, Path, Summary string
 	// Answers are what it answers, by status: what that means.
 	Answers map[int]string
+	// Headers are the headers of a success and their texts.
+	Headers map[string]string
 }
 
 // Input is what of a request is read before its handler.
@@ -216,6 +218,12 @@ func (b *Book) mount(doc *huma.OpenAPI, m Mounted) {
 		response := &huma.Response{Description: meaning}
 		if status != http.StatusNoContent {
 			response.Content = content(ref(errorName))
+		}
+		if status < http.StatusMultipleChoices {
+			response.Headers = map[string]*huma.Param{}
+			for name, text := range m.Headers {
+				response.Headers[name] = &huma.Param{Description: text, Schema: &huma.Schema{Type: huma.TypeString}}
+			}
 		}
 		item.Responses[text(status)] = response
 	}

@@ -51,7 +51,7 @@ func (op Operation) refusals() map[int]codes {
 	add(op.Input != Raw, http.StatusBadRequest, "")
 	add(guarded("tenant.resolve") && !ofTenant, http.StatusBadRequest, string(fault.TenantContextRequired))
 	add(op.secured(), http.StatusUnauthorized, "")
-	add(op.secured(), http.StatusForbidden, string(fault.InsufficientScope))
+	add(op.secured(), http.StatusForbidden, string(fault.InsufficientScope), string(fault.ImpersonationExpired))
 	add(guarded("tenant.member", "platform.admin", "tenant.member|platform.admin"), http.StatusForbidden, "")
 	add(guarded("onboarding.complete"), http.StatusForbidden, string(fault.OnboardingIncomplete))
 	add(guarded("email.verified"), http.StatusForbidden, string(fault.EmailNotVerified))

@@ -128,7 +128,10 @@ func children(raw jsontext.Value, f func(key []byte, value jsontext.Value)) {
 
 // Peek returns the trimmed text of one key of an object before it is validated; ""
 // where that is absent or no string.
-func Peek(raw jsontext.Value, name string) string {
+func Peek(raw jsontext.Value, name string) string { return strings.TrimSpace(Text(raw, name)) }
+
+// Text is Peek without trimming, for passwords.
+func Text(raw jsontext.Value, name string) string {
 	var text []byte
 	children(raw, func(key []byte, value jsontext.Value) {
 		if string(key) == name {
@@ -138,7 +141,7 @@ func Peek(raw jsontext.Value, name string) string {
 			}
 		}
 	})
-	return strings.TrimSpace(string(text))
+	return string(text)
 }
 
 func (v *validator) checkObject(n *Rules, raw jsontext.Value, path string) jsontext.Value {

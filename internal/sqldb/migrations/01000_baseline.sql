@@ -148,9 +148,13 @@ CREATE TABLE credentials (
     expires_at timestamp with time zone NOT NULL,
     -- How long a session lives without use; 0 for tokens.
     idle_seconds bigint NOT NULL,
+    -- The identity at a provider that the login came through; null for other logins.
+    identity_id uuid,
     -- Set while a platform admin impersonates a user.
     impersonated_user_id bigint REFERENCES users (id),
     impersonated_tenant_id uuid REFERENCES tenants (id),
+    -- Set when the impersonation has ended, and the admin has not stopped it yet.
+    impersonation_ended_at timestamp with time zone,
     ip text NOT NULL DEFAULT '',
     user_agent text NOT NULL DEFAULT '',
     created_at timestamp with time zone NOT NULL,
@@ -201,10 +205,15 @@ CREATE INDEX email_verifications_expires_at_idx ON email_verifications (expires_
 CREATE TABLE oauth_identities (
     provider text NOT NULL,
     subject text NOT NULL,
+    id uuid NOT NULL,
     user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    -- The latest verified email at the provider.
+    email text NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone,
     PRIMARY KEY (provider, subject)
 );
+CREATE UNIQUE INDEX oauth_identities_id_key ON oauth_identities (id);
 CREATE INDEX oauth_identities_user_id_idx ON oauth_identities (user_id);
 
 -- Delegated logins in progress. browser_hash binds a login to the browser that began it.
@@ -224,6 +233,8 @@ CREATE TABLE oauth_codes (
     code_hash text PRIMARY KEY,
     user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     is_new_user boolean NOT NULL,
+    -- The identity that the login came through.
+    identity_id uuid NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     -- The hash of the key of the browser that began the login.
     browser_hash text NOT NULL DEFAULT '',
