@@ -21,7 +21,8 @@ func (l *Letters) PasswordReset(ctx context.Context, locale, to, name, token str
 func (l *Letters) VerifyEmail(ctx context.Context, locale, to, name, account, token string) error {
 	return l.send(ctx, l.locale(locale), letter{
 		key: "verify_email", to: to, link: l.pages().Of(frontend.VerifyEmail, "token", token),
-		theirs: map[string]string{"name": name, "account": account},
+		theirs:    map[string]string{"name": name},
+		addresses: map[string]string{"account": account},
 	})
 }
 
