@@ -44,17 +44,12 @@ const (
 	hostPrefix = "__Host-"
 )
 
-// keys are the cookies with the browser's key: one for http, one for https.
-type keys struct {
-	Plain string `cookie:"tenantry_oauth" doc:"The browser's key, from an earlier redirect."`
-	Host  string `cookie:"__Host-tenantry_oauth" doc:"The same under https."`
-}
-
-func (h *HTTP) key(k keys) string {
+// key returns the browser's key of the two cookies, for http and for https.
+func (h *HTTP) key(plain, host string) string {
 	if h.secure() {
-		return k.Host
+		return host
 	}
-	return k.Plain
+	return plain
 }
 
 func (h *HTTP) secure() bool { return strings.HasPrefix(h.svc.deps.PublicURL, "https://") }
@@ -67,12 +62,13 @@ type OAuthRedirect struct {
 
 type redirectInput struct {
 	Provider string `path:"provider"`
-	keys
+	Key      string `cookie:"tenantry_oauth" doc:"The browser's key, from an earlier redirect."`
+	HostKey  string `cookie:"__Host-tenantry_oauth" doc:"The same under https."`
 }
 
 // Redirect handles GET /auth/oauth/{provider}/redirect.
 func (h *HTTP) Redirect(ctx context.Context, in *redirectInput) (*OAuthRedirect, error) {
-	to, key, err := h.svc.Start(ctx, in.Provider, h.key(in.keys), rest.Host(ctx))
+	to, key, err := h.svc.Start(ctx, in.Provider, h.key(in.Key, in.HostKey), rest.Host(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -99,11 +95,12 @@ func (h *HTTP) cookie(key string) string {
 
 type callbackInput struct {
 	Provider string `path:"provider"`
-	keys
-	Code   string `query:"code"`
-	State  string `query:"state"`
-	Error  string `query:"error"`
-	Issuer string `query:"iss"`
+	Key      string `cookie:"tenantry_oauth" doc:"The browser's key, from an earlier redirect."`
+	HostKey  string `cookie:"__Host-tenantry_oauth" doc:"The same under https."`
+	Code     string `query:"code"`
+	State    string `query:"state"`
+	Error    string `query:"error"`
+	Issuer   string `query:"iss"`
 }
 
 // Callback handles GET /auth/oauth/{provider}/callback. When the login failed, the
@@ -113,7 +110,7 @@ type callbackInput struct {
 func (h *HTTP) Callback(ctx context.Context, in *callbackInput) (*OAuthRedirect, error) {
 	to, err := h.svc.Finish(ctx, in.Provider, Reply{
 		Code: in.Code, State: in.State, Error: in.Error, Issuer: in.Issuer,
-	}, h.key(in.keys), rest.Host(ctx))
+	}, h.key(in.Key, in.HostKey), rest.Host(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -121,8 +118,9 @@ func (h *HTTP) Callback(ctx context.Context, in *callbackInput) (*OAuthRedirect,
 }
 
 type exchangeInput struct {
-	keys
-	Body struct {
+	Key     string `cookie:"tenantry_oauth" doc:"The browser's key, from an earlier redirect."`
+	HostKey string `cookie:"__Host-tenantry_oauth" doc:"The same under https."`
+	Body    struct {
 		Code string `json:"code" maxLength:"255" doc:"The one-time code, a UUID, from the frontend's callback page."`
 	}
 }
@@ -139,7 +137,7 @@ type OAuthSession struct {
 // out: the session is in a cookie.
 func (h *HTTP) Exchange(ctx context.Context, in *exchangeInput) (*rest.Plain[OAuthSession], error) {
 	grant := account.GrantOf(ctx)
-	user, isNew, tokens, err := h.svc.Exchange(ctx, in.Body.Code, h.key(in.keys), grant)
+	user, isNew, tokens, err := h.svc.Exchange(ctx, in.Body.Code, h.key(in.Key, in.HostKey), grant)
 	if err != nil {
 		return nil, err
 	}

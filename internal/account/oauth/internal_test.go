@@ -15,7 +15,7 @@ func TestOAuthCookieIsSecureUnderHTTPS(t *testing.T) {
 		if strings.Contains(cookie, "; Secure") != want || strings.HasPrefix(cookie, "__Host-tenantry_oauth=KEY; Path=/;") != want {
 			t.Errorf("%s: %s", url, cookie)
 		}
-		read := h.key(keys{Plain: "plain", Host: "host"})
+		read := h.key("plain", "host")
 		if (read == "host") != want {
 			t.Errorf("%s: read %s", url, read)
 		}
