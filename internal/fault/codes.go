@@ -173,7 +173,7 @@ const (
 // Codes returns every code, sorted by what clients read.
 func Codes() []Code {
 	codes := []Code{
-		InvalidCredentials, InvalidRefreshToken, RefreshTokenExpired, OAuthCodeExpired, UserInAnotherTenant,
+		InvalidCredentials, InvalidRefreshToken, RefreshTokenExpired, OAuthCodeExpired, RecentLoginRequired, LastLoginMethod, ImpersonationExpired, UserInAnotherTenant,
 		TenantNotEmpty, TenantNotDeleted, SubscriptionRunning, OwnsTenant, TenantContextRequired,
 		OnboardingIncomplete, PlanNotInCurrency, OnboardingPlanNotInCurrency, PlanNotSellable, BillingNotReady,
 		SeatPricingMisconfigured, SubscriptionAlreadyExists, SubscriptionNotCancelable, SubscriptionNotResumable,
