@@ -136,7 +136,7 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 	d.accounts = account.NewService(account.Deps{
 		DB: p.db, Clock: p.clock, Passwords: passwords, Tenants: d.tenants,
 		Jobs: p.jobs, Notices: p.letters, Lifetimes: cmp.Or(p.settings.Lifetimes, account.DefaultLifetimes()),
-		Impersonations: link, Log: p.log, WrongPasswords: p.settings.RateLimits[limit.LoginAccount],
+		Impersonations: link, Audit: d.audit, Log: p.log, WrongPasswords: p.settings.RateLimits[limit.LoginAccount],
 		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
 	})
 	d.avatars = avatar.NewService(avatar.Deps{
