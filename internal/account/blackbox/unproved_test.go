@@ -61,7 +61,7 @@ func TestWhoProvesAnAddressGetsTheAccountAlone(t *testing.T) {
 			}
 
 			path := "/api/v1/admin/tenants/" + squatter.Tenant
-			s.Call("DELETE", path, token, nil).Want(403)
+			s.Call("DELETE", path, again, nil).Want(403)
 			s.Call("DELETE", path, admin, nil).Want(204)
 			s.Call("GET", path, admin, nil).Want(404)
 			s.Call("DELETE", path, admin, nil).Want(404)
