@@ -299,6 +299,7 @@ func payments(s *apptest.Server) *apptest.Customer {
 	s.Call("POST", c.Path(invoice+"/pay"), c.Token, nil).WantRefused(422, "payment_failed")
 	s.Call("GET", c.Path("/billing/failed-payment"), c.Token, nil).Want(200).WantAt("data.decline_code", "generic_decline")
 	s.Call("GET", c.Path("/billing/payment-method"), c.Token, nil).Want(200).WantAt("data.last4", "0341")
+	s.Call("GET", c.Path("/credit"), c.Token, nil).Want(200).WantAt("data.balance.amount_cents", 0.0)
 	s.Call("GET", c.Path("/invoices/summary"), c.Token, nil).Want(200)
 	k := s.CatalogAdmin()
 	k.AdminCall("GET", "/tenants/"+c.Tenant+"/billing", nil).Want(200)

@@ -101,9 +101,14 @@ const tenant = async (title, then) => {
 
 const leave = () => el('p', { class: 'below' }, el('button', { onclick: async () => { await call('POST', '/api/v1/auth/logout', {}); location.reload() } }, say('page.logout')))
 const day = (text) => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(text))
+// digits are the decimals of a currency, as the service has them: a browser has others for HUF, IDR
+// and more. What is not on the list is no longer offered, and has the decimals of ISO 4217.
+const digits = { BIF: 0, CLP: 0, DJF: 0, GNF: 0, ISK: 0, JPY: 0, KMF: 0, KRW: 0, PYG: 0, RWF: 0, UGX: 0, VND: 0, VUV: 0, XAF: 0, XOF: 0, XPF: 0,
+  BHD: 3, IQD: 3, JOD: 3, KWD: 3, LYD: 3, OMR: 3, TND: 3 }
 const money = (cents, currency) => {
-  const format = new Intl.NumberFormat(locale, { style: 'currency', currency })
-  return format.format(cents / 10 ** format.resolvedOptions().maximumFractionDigits)
+  const decimals = digits[currency] ?? 2
+  const options = { style: 'currency', currency, minimumFractionDigits: decimals, maximumFractionDigits: decimals }
+  return new Intl.NumberFormat(locale, options).format(cents / 10 ** decimals)
 }
 
 const pages = {
@@ -140,7 +145,10 @@ const pages = {
     main.className = 'broad'
     const title = say('page.title.billing')
     if (!path) return show(title, el('p', {}, say('page.billing.none')), leave())
-    const [current, list] = await Promise.all([call('GET', path + '/subscription'), call('GET', path + '/invoices')])
+    const [current, list, currencies] = await Promise.all([
+      call('GET', path + '/subscription'), call('GET', path + '/invoices'), call('GET', '/api/v1/currencies')])
+    if (!currencies.ok) return show(title, el('p', { class: 'alert', role: 'alert' }, currencies.message), leave())
+    for (const one of currencies.data.data) digits[one.code] = one.minor_units
     const sub = current.data.data
     const problem = el('p', { class: 'alert', role: 'alert' })
     const portal = async () => {

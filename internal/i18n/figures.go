@@ -145,7 +145,8 @@ func (f Figures) Decimal(text string) string {
 // UnitPrice writes the price of one unit, which may have decimals below the currency's
 // smallest coin: minor is in minor units, as text such as "0.0123".
 func (f Figures) UnitPrice(minor, code string, minorUnits int) string {
-	whole, decimals, _ := strings.Cut(minor, ".")
+	digits, negative := strings.CutPrefix(minor, "-")
+	whole, decimals, _ := strings.Cut(digits, ".")
 	for len(whole) <= minorUnits {
 		whole = "0" + whole
 	}
@@ -154,7 +155,11 @@ func (f Figures) UnitPrice(minor, code string, minorUnits int) string {
 	if err != nil {
 		return minor
 	}
-	return f.withSymbol(code, f.grouped(n, coins+decimals))
+	amount := f.withSymbol(code, f.grouped(n, coins+decimals))
+	if negative {
+		return sign(-1) + amount
+	}
+	return amount
 }
 
 // Money writes an amount with the symbol of its currency, or with its code where

@@ -68,6 +68,11 @@ func foreign[T any](list stripe.Seq2[T, error], of func(T) stripe.Currency, curr
 // metaCreditOf names the invoice whose credit an adjustment of a balance gives back.
 const metaCreditOf = "gives_back_credit_of"
 
+// GivesBackCredit reports whether an adjustment of a balance gives back what an invoice took.
+func GivesBackCredit(adjustment *stripe.CustomerBalanceTransaction) bool {
+	return adjustment.Metadata[metaCreditOf] != ""
+}
+
 // giveBackCredit gives back what an invoice took from its customer's balance. A debt
 // that it collected becomes one again, because its payment is refunded. The key serves
 // for a day; after that the adjustment is found by its metadata.

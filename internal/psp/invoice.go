@@ -31,10 +31,13 @@ type Invoice struct {
 	// AmountDue is what remains to be paid after the customer's balance: Paid of it is, and
 	// Open is not.
 	AmountDue, Paid, Open int64
-	CreatedAt             time.Time
-	FinalizedAt           *time.Time
-	DueAt                 *time.Time
-	PaidAt, VoidedAt      *time.Time
+	// BalanceApplied is what the customer's balance paid of the total. It is negative where
+	// the invoice added to the balance, as one with a total below zero does.
+	BalanceApplied   int64
+	CreatedAt        time.Time
+	FinalizedAt      *time.Time
+	DueAt            *time.Time
+	PaidAt, VoidedAt *time.Time
 	// Attempts is how often it was tried to collect it, and NextAttemptAt when it is next.
 	Attempts      int64
 	NextAttemptAt *time.Time
@@ -171,7 +174,7 @@ func (c *Client) inOurUnits(ctx context.Context, in Invoice) (Invoice, error) {
 	if err != nil {
 		return Invoice{}, err
 	}
-	for _, amount := range []*int64{&in.Subtotal, &in.Tax, &in.Total, &in.AmountDue, &in.Paid, &in.Open} {
+	for _, amount := range []*int64{&in.Subtotal, &in.Tax, &in.Total, &in.AmountDue, &in.Paid, &in.Open, &in.BalanceApplied} {
 		*amount = units.FromProvider(*amount)
 	}
 	for i := range in.Lines {
@@ -214,6 +217,11 @@ func newInvoice(in *stripe.Invoice) Invoice {
 		PDFURL:          in.InvoicePDF,
 		HostedURL:       in.HostedInvoiceURL,
 		Billed:          Billed{Name: in.CustomerName, Email: in.CustomerEmail, Address: newAddress(in.CustomerAddress)},
+	}
+	// A draft has taken nothing yet, and a void invoice has given back what it took. At the
+	// provider credit is a balance below zero.
+	if in.Status != stripe.InvoiceStatusDraft && in.Status != stripe.InvoiceStatusVoid {
+		invoice.BalanceApplied = in.EndingBalance - in.StartingBalance
 	}
 	for _, tax := range in.TotalTaxes {
 		invoice.Tax += tax.Amount

@@ -1037,6 +1037,8 @@ CREATE TABLE invoices (
     subtotal_cents bigint NOT NULL,
     tax_cents bigint NOT NULL,
     total_cents bigint NOT NULL,
+    -- What the customer's credit paid of the total; negative if the invoice added to the credit.
+    balance_applied_cents bigint DEFAULT 0 NOT NULL,
     tax_rate bigint NOT NULL,
     issue_date timestamp with time zone NOT NULL,
     due_date timestamp with time zone,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -22,6 +23,8 @@ type Violation struct {
 type Offer struct {
 	Plan       catalog.Plan
 	Violations []Violation // why the tenant cannot select it
+	// TrialAvailable says that the plan begins with a trial for this tenant.
+	TrialAvailable bool
 	// Obstacle is why nobody can buy it in the currency; nil if nothing is.
 	Obstacle *pricelink.Obstacle
 }
@@ -41,9 +44,14 @@ func (s *Service) Offers(ctx context.Context, tenantID uuid.UUID, currency strin
 	if err != nil {
 		return nil, err
 	}
+	withoutTrial, err := s.store.productsWithoutTrial(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
 	offers := make([]Offer, len(plans))
 	for i, plan := range plans {
 		offers[i] = Offer{Plan: plan.Shown(), Violations: violations(plan, used)}
+		offers[i].TrialAvailable = plan.TrialDays > 0 && !slices.Contains(withoutTrial, plan.Product.ID)
 		if o, is := obstacles[plan.ID]; is {
 			offers[i].Obstacle = &o
 		}

@@ -85,19 +85,21 @@ func eligibility(o Offer) Eligibility {
 
 // OfferedPlan is a plan in the tenant's list.
 type OfferedPlan struct {
-	ID            uuid.UUID     `json:"id"`
-	Slug          string        `json:"slug"`
-	Name          string        `json:"name"`
-	Description   *string       `json:"description"`
-	PricingType   string        `json:"pricing_type"`
-	BillingCycle  string        `json:"billing_cycle"`
-	IntervalUnit  string        `json:"interval_unit"`
-	IntervalCount int32         `json:"interval_count"`
-	TrialDays     int32         `json:"trial_days"`
-	SortOrder     int32         `json:"sort_order"`
-	Prices        []PlanPrice   `json:"prices"`
-	Features      []PlanFeature `json:"features"`
-	Eligibility   Eligibility   `json:"eligibility"`
+	ID            uuid.UUID `json:"id"`
+	Slug          string    `json:"slug"`
+	Name          string    `json:"name"`
+	Description   *string   `json:"description"`
+	PricingType   string    `json:"pricing_type"`
+	BillingCycle  string    `json:"billing_cycle"`
+	IntervalUnit  string    `json:"interval_unit"`
+	IntervalCount int32     `json:"interval_count"`
+	TrialDays     int32     `json:"trial_days"`
+	// Whether a purchase by this tenant begins with the trial.
+	TrialAvailable bool          `json:"trial_available" doc:"Whether the plan begins with a trial for this tenant: it has trial days, and the tenant has had no trial of its product and does not pay for it."`
+	SortOrder      int32         `json:"sort_order"`
+	Prices         []PlanPrice   `json:"prices"`
+	Features       []PlanFeature `json:"features"`
+	Eligibility    Eligibility   `json:"eligibility"`
 }
 
 type plansInput struct {
@@ -126,7 +128,7 @@ func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.Data[[]OfferedP
 		plans[i] = OfferedPlan{
 			ID: v.ID, Slug: offer.Plan.Slug, Name: v.Name, Description: v.Description, PricingType: v.PricingType,
 			BillingCycle: v.BillingCycle, IntervalUnit: v.IntervalUnit, IntervalCount: v.IntervalCount,
-			TrialDays: v.TrialDays, SortOrder: offer.Plan.SortOrder, Features: v.Features,
+			TrialDays: v.TrialDays, TrialAvailable: offer.TrialAvailable, SortOrder: offer.Plan.SortOrder, Features: v.Features,
 			Eligibility: eligibility(offer),
 		}
 		for _, price := range v.Prices {

@@ -34,7 +34,7 @@ func TestPlansOffered(t *testing.T) {
 		// Every key is there, also where there is nothing to say.
 		if diff := cmp.Diff(apptest.Object{
 			"id": bare, "slug": "bare", "name": "Bare", "description": nil, "pricing_type": "flat", "billing_cycle": "monthly",
-			"interval_unit": "month", "interval_count": 1.0, "trial_days": 0.0, "sort_order": 5.0, "prices": []any{}, "features": []any{},
+			"interval_unit": "month", "interval_count": 1.0, "trial_days": 0.0, "trial_available": false, "sort_order": 5.0, "prices": []any{}, "features": []any{},
 			"eligibility": apptest.Object{"selectable": true, "violations": []any{}},
 		}, euros["bare"]); diff != "" {
 			t.Errorf("bare (-want +got)\n%s", diff)

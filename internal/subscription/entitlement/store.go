@@ -28,6 +28,12 @@ func (s store) hasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) 
 	return has, sqldb.Wrap(err, "look for a subscription that is not free")
 }
 
+// productsWithoutTrial returns the products of which a tenant gets no trial.
+func (s store) productsWithoutTrial(ctx context.Context, tenantID uuid.UUID) ([]uuid.UUID, error) {
+	ids, err := s.q(ctx).ProductsWithoutTrial(ctx, tenantID)
+	return ids, sqldb.Wrap(err, "list products without a trial")
+}
+
 // granted reads the features of the tenants' subscriptions, sorted by code. Tenants without a
 // subscription that grants features are left out.
 func (s store) granted(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID][]Feature, error) {

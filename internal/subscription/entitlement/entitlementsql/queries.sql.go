@@ -36,6 +36,37 @@ func (q *Queries) HasBoughtSubscription(ctx context.Context, tenantID uuid.UUID)
 	return exists, err
 }
 
+const productsWithoutTrial = `-- name: ProductsWithoutTrial :many
+SELECT t.product_id FROM trials t WHERE t.tenant_id = $1
+UNION
+SELECT p.product_id FROM subscriptions s JOIN plans p ON p.id = s.plan_id
+WHERE s.tenant_id = $1 AND s.status NOT IN ('canceled', 'incomplete', 'incomplete_expired')
+`
+
+// A tenant has one trial of a product, and none of the product that it pays for.
+func (q *Queries) ProductsWithoutTrial(ctx context.Context, tenantID uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, productsWithoutTrial, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var product_id uuid.UUID
+		if err := rows.Scan(&product_id); err != nil {
+			return nil, err
+		}
+		items = append(items, product_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const quotaOfFeature = `-- name: QuotaOfFeature :one
 SELECT e.value
 FROM subscriptions s
