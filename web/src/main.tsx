@@ -6,6 +6,7 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { newQueryClient } from './api/queries'
+import { offeredCurrenciesQuery } from './app/currencies'
 import { preferredLanguage, showIn } from './app/locale'
 import { newRouter } from './app/router'
 import { settingsQuery } from './app/session'
@@ -20,6 +21,7 @@ const queries = newQueryClient()
 const router = newRouter(queries)
 
 void queries.prefetchQuery(settingsQuery)
+void queries.prefetchQuery(offeredCurrenciesQuery)
 await showIn(preferredLanguage())
 
 createRoot(document.getElementById('root')!).render(

@@ -5,6 +5,7 @@ import { createRootRouteWithContext, createRoute, createRouter, lazyRouteCompone
 import { PlatformShell } from '../shell/PlatformShell'
 import { TenantShell } from '../shell/TenantShell'
 import { ProfileShell } from '../shell/ProfileShell'
+import { offeredCurrenciesQuery } from './currencies'
 import { Failure, NotFound } from './Failure'
 import { textsOf, type Area } from './locale'
 import { meQuery, settingsQuery, tenantQuery } from './session'
@@ -22,7 +23,9 @@ declare module '@tanstack/react-router' {
 }
 
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
-  beforeLoad: ({ context }) => context.queries.ensureQueryData(settingsQuery).then(() => {}),
+  beforeLoad: async ({ context }) => {
+    await Promise.all([context.queries.ensureQueryData(settingsQuery), context.queries.ensureQueryData(offeredCurrenciesQuery)])
+  },
   component: Outlet,
   notFoundComponent: NotFound,
   errorComponent: Failure,

@@ -1,5 +1,6 @@
 import { useLingui } from '@lingui/react/macro'
 import { useMemo } from 'react'
+import { countries } from '../app/countries'
 import { useFormat } from '../app/format'
 import { AreaField, SelectField, TextField } from '../ui/Field'
 import type { Values } from '../ui/Form'
@@ -22,19 +23,14 @@ export function billingOf(values: Values): BillingDetails {
   return Object.fromEntries(names.map((name) => [name, String(values[name] ?? '').trim() || null]))
 }
 
-/** Every country and territory that has a code of two letters, by its name in the reader's language. */
+/** The countries with their names in the reader's language, sorted by name. */
 function useCountries(): [code: string, name: string][] {
   const { i18n } = useLingui()
   const format = useFormat()
-  return useMemo(() => {
-    const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
-    const codes = [...letters].flatMap((a) => [...letters].map((b) => a + b))
-    const none = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ', 'AC', 'CP', 'CQ', 'DG', 'EA', 'IC', 'TA', 'SU', 'DD', 'FX', 'TP', 'YU', 'ZR', 'BU', 'CS', 'AN', 'NT', 'UK', 'DY', 'HV', 'NH', 'RH', 'VD', 'YD'])
-    return codes
-      .filter((code) => !none.has(code) && format.country(code) !== code)
-      .map((code): [string, string] => [code, format.country(code)])
-      .sort((a, b) => a[1].localeCompare(b[1], i18n.locale))
-  }, [format, i18n.locale])
+  return useMemo(
+    () => countries.map((code): [string, string] => [code, format.country(code)]).sort((a, b) => a[1].localeCompare(b[1], i18n.locale)),
+    [format, i18n.locale],
+  )
 }
 
 /** The fields of the billing details, as they are printed on an invoice. */

@@ -3,11 +3,12 @@ import { plural } from '@lingui/core/macro'
 import type { ReactNode } from 'react'
 import type { Schema } from '../../api/client'
 import { usePlanWords } from '../../app/plans'
+import { NotInCurrency } from '../../ui/CurrencyChoice'
 import { Icon } from '../../ui/Icon'
 
 /** Plans side by side: what each costs and gives, and below it what one can do with it. */
-export function PlanCards({ plans, currency, action }: {
-  plans: Schema<'Plan'>[]; currency: string; action: (plan: Schema<'Plan'>) => ReactNode
+export function PlanCards({ plans, currency, hasTrial = (plan) => plan.trial_days > 0, onCurrency, action }: {
+  plans: Schema<'Plan'>[]; currency: string; hasTrial?: (plan: Schema<'Plan'>) => boolean; onCurrency: (currency: string) => void; action: (plan: Schema<'Plan'>) => ReactNode
 }) {
   const words = usePlanWords()
   return (
@@ -21,11 +22,11 @@ export function PlanCards({ plans, currency, action }: {
             <div className="p">
               {price
                 ? <><b>{price}</b> <span className="muted">{words.per(plan)}</span></>
-                : <span className="muted"><Trans>Not sold in this currency</Trans></span>}
+                : <NotInCurrency currency={currency} others={plan.prices.map((one) => one.currency)} onChange={onCurrency} />}
               {plan.pricing_type === 'usage' && price && <p className="help"><Trans>and what you use beyond it</Trans></p>}
             </div>
             <ul>
-              {plan.trial_days > 0 && (
+              {hasTrial(plan) && (
                 <li><Icon name="check" /><span>{plural(plan.trial_days, { one: '# day free to try', other: '# days free to try' })}</span></li>
               )}
               {plan.entitlements.map((one) => (
