@@ -63,6 +63,11 @@ type Invoice struct {
 	UpdatedAt      time.Time
 }
 
+// charged returns what is paid of the total by other means than the customer's credit.
+func (inv Invoice) charged() money.Money {
+	return money.Money{AmountCents: inv.Total.AmountCents - max(0, inv.BalanceApplied.AmountCents), Currency: inv.Total.Currency}
+}
+
 // Billed is who an invoice was made out to, as of that time.
 type Billed struct {
 	Name    *string       `json:"name"`
