@@ -56,6 +56,13 @@ LIMIT 1000 OFFSET sqlc.arg(kept);
 -- name: MoveExpiry :exec
 UPDATE credentials SET expires_at = $2 WHERE id = $1 AND revoked_at IS NULL;
 
+-- name: LiveSession :one
+SELECT id, expires_at, family_expires_at FROM credentials
+WHERE token_hash = $1 AND kind = 'session' AND revoked_at IS NULL AND expires_at > sqlc.arg(now);
+
+-- name: ExtendSession :exec
+UPDATE credentials SET expires_at = $2, family_expires_at = $3 WHERE id = $1 AND revoked_at IS NULL;
+
 -- name: RevokeSession :exec
 UPDATE credentials SET revoked_at = $2 WHERE token_hash = $1 AND kind = 'session' AND revoked_at IS NULL;
 

@@ -283,6 +283,17 @@ func (s *Service) insertLogin(ctx context.Context, userID int64, grant Grant, no
 	return tokens, s.store.insertSession(ctx, of, tokens.Session, now, idle)
 }
 
+// ExtendSession keeps a session alive while the sandbox's clock moves forward by d. It does nothing
+// for a session that is not live.
+func (s *Service) ExtendSession(ctx context.Context, secret string, d time.Duration) error {
+	if secret == "" {
+		return nil
+	}
+	return s.store.db.Tx(ctx, func(ctx context.Context) error {
+		return s.store.extendSession(ctx, secret, s.deps.Clock.Now(), d)
+	})
+}
+
 // Memberships lists the tenants that a user is in.
 func (s *Service) Memberships(ctx context.Context, userID int64) ([]Membership, error) {
 	return s.deps.Tenants.MembershipsOf(ctx, userID)

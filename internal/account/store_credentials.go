@@ -2,6 +2,8 @@ package account
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -141,6 +143,20 @@ FOR UPDATE`,
 		err = errRefreshToken
 	}
 	return user, t, err
+}
+
+// extendSession moves both ends of a session that is live at now by d.
+func (s store) extendSession(ctx context.Context, token string, now time.Time, d time.Duration) error {
+	row, err := s.q(ctx).LiveSession(ctx, accountsql.LiveSessionParams{TokenHash: hashToken(token), Now: now})
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return sqldb.Wrap(err, "read session")
+	}
+	return sqldb.Wrap(s.q(ctx).ExtendSession(ctx, accountsql.ExtendSessionParams{
+		ID: row.ID, ExpiresAt: row.ExpiresAt.Add(d), FamilyExpiresAt: row.FamilyExpiresAt.Add(d),
+	}), "extend session")
 }
 
 func (s store) revokeSession(ctx context.Context, token string, now time.Time) error {

@@ -158,6 +158,21 @@ func (q *Queries) DeleteWrongPasswords(ctx context.Context, emailHash string) er
 	return err
 }
 
+const extendSession = `-- name: ExtendSession :exec
+UPDATE credentials SET expires_at = $2, family_expires_at = $3 WHERE id = $1 AND revoked_at IS NULL
+`
+
+type ExtendSessionParams struct {
+	ID              uuid.UUID
+	ExpiresAt       time.Time
+	FamilyExpiresAt time.Time
+}
+
+func (q *Queries) ExtendSession(ctx context.Context, arg ExtendSessionParams) error {
+	_, err := q.db.ExecContext(ctx, extendSession, arg.ID, arg.ExpiresAt, arg.FamilyExpiresAt)
+	return err
+}
+
 const insertCredential = `-- name: InsertCredential :exec
 INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
@@ -300,6 +315,29 @@ type KeepLocaleParams struct {
 func (q *Queries) KeepLocale(ctx context.Context, arg KeepLocaleParams) error {
 	_, err := q.db.ExecContext(ctx, keepLocale, arg.ID, arg.Locale)
 	return err
+}
+
+const liveSession = `-- name: LiveSession :one
+SELECT id, expires_at, family_expires_at FROM credentials
+WHERE token_hash = $1 AND kind = 'session' AND revoked_at IS NULL AND expires_at > $2
+`
+
+type LiveSessionParams struct {
+	TokenHash string
+	Now       time.Time
+}
+
+type LiveSessionRow struct {
+	ID              uuid.UUID
+	ExpiresAt       time.Time
+	FamilyExpiresAt time.Time
+}
+
+func (q *Queries) LiveSession(ctx context.Context, arg LiveSessionParams) (LiveSessionRow, error) {
+	row := q.db.QueryRowContext(ctx, liveSession, arg.TokenHash, arg.Now)
+	var i LiveSessionRow
+	err := row.Scan(&i.ID, &i.ExpiresAt, &i.FamilyExpiresAt)
+	return i, err
 }
 
 const lockUserByID = `-- name: LockUserByID :one
