@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 
 	"github.com/tenantry/tenantry/internal/app/commands"
@@ -42,7 +41,7 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 		}
 		defer release()
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
+	listener, err := listen(ctx, s.Addr)
 	if err != nil {
 		return err
 	}
