@@ -172,6 +172,7 @@ const pages = {
   }),
   onboarding_success: () => show(say('page.title.onboarding_success'), el('p', {}, say('page.success.text')), el('a', { class: 'btn primary', href: billing }, say('page.to_billing'))),
   onboarding_plans: () => show(say('page.title.onboarding_plans'), el('p', {}, say('page.plans.text')), el('a', { class: 'btn', href: billing }, say('page.to_billing'))),
+  missing: () => show(say('page.title.missing'), el('p', {}, say('page.missing.text'))),
 }
 
 pages[page]()

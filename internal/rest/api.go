@@ -92,6 +92,7 @@ type API struct {
 	routes []Route
 	ops    map[string]*operation // by operation id
 
+	missing   http.Handler // the page of unknown pages; nil answers as the API does
 	panics    *panics.Log
 	strangers strangers
 	openAPI   func() *huma.OpenAPI

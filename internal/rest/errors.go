@@ -210,7 +210,22 @@ func (a *API) Unreadable(w http.ResponseWriter, r *http.Request) {
 	}))).ServeHTTP(w, r)
 }
 
-func (a *API) notFound(w http.ResponseWriter, r *http.Request) { a.WriteError(w, r, errNotFound) }
+func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
+	if a.missing != nil && isPage(r) {
+		a.missing.ServeHTTP(w, r)
+		return
+	}
+	a.WriteError(w, r, errNotFound)
+}
+
+// isPage reports whether a person's browser asks for a page, and not a program for the API.
+func isPage(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && !strings.HasPrefix(r.URL.Path, "/api/") &&
+		strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// MountMissing serves h, which answers 404, to browsers that ask for a page that does not exist.
+func (a *API) MountMissing(h http.Handler) { a.missing = h }
 
 // methodNotAllowed answers 405 with the methods that the path has. The router also
 // calls it for methods that it does not know, on any path; those may be a 404.

@@ -51,7 +51,7 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 			a.WriteError(w, r, err)
 			return
 		}
-		if err := checkCSRF(r, b, bySession); err != nil {
+		if err := checkCSRF(r, b, bySession, a.cfg.PublicURL); err != nil {
 			a.WriteError(w, r, err)
 			return
 		}
