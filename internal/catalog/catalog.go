@@ -106,6 +106,7 @@ type Feature struct {
 	Description Text // nil means none
 	IsActive    bool
 	IsSystem    bool       // the service itself needs it: it cannot be deleted
+	SortOrder   int32      // of the lists that customers see; features with the same one are in the order of codes
 	Metadata    sqldb.JSON // an object, or nil
 	CreatedAt   time.Time
 	UpdatedAt   time.Time

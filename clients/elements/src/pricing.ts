@@ -147,15 +147,19 @@ export class TenantryPricing extends TenantryElement<Catalog> {
     const now = plan.id === own?.subscription?.plan.id
     // The price of the running subscription holds, whatever the plan costs by now.
     const cents = now ? own?.subscription?.price_cents : plan.prices.find((one) => one.currency === currency)?.price_cents
+    // What has a limit in one plan is unlimited in another that includes it without a number.
+    const limited = new Set(data.plans.flatMap((one) => one.entitlements.filter((of) => of.type === 'quota').map((of) => of.feature.code)))
+    const meters = plan.meters.filter((one) => one.currency === currency)
     const item = (text: string) => html`<li>${icon('check')}<span>${text}</span></li>`
-    const value = ({ type, value: amount, feature: { name } }: Schema<'PlanEntitlement'>) =>
-      type === 'boolean' ? name : this.t(texts.value, { name, amount: amount === null ? this.t(texts.unlimited) : this.format.number(amount) })
+    const value = ({ type, value: amount, feature: { name, code } }: Schema<'PlanEntitlement'>) =>
+      type === 'boolean' && !limited.has(code) ? name : this.t(texts.value, { name, amount: amount === null || type === 'boolean' ? this.t(texts.unlimited) : this.format.number(amount) })
     return html`<li class="offer ${now ? 'now' : ''}" part="plan ${now ? 'current-plan' : ''}">
       <div class="top">${this.headed(plan.name, level)}${now ? html`<span class="tag" part="tag">${this.t(texts.now)}</span>` : nothing}</div>
       ${plan.description ? html`<p class="muted">${plan.description}</p>` : nothing}
       <div class="p" part="price">${cents === undefined ? html`<span class="muted">${this.t(texts.notSold)}</span>` : html`<b>${priceOf(this.t, this.format, cents, currency)}</b>
         ${cents > 0 || plan.pricing_type === 'usage' ? html`<span class="muted">${per(this.t, plan)}</span>` : nothing}`}
-        ${plan.pricing_type === 'usage' && cents !== undefined ? html`<p class="help">${this.t(texts.beyond)}</p>` : nothing}</div>
+        ${plan.pricing_type === 'usage' && cents !== undefined ? meters.length === 0 ? html`<p class="help">${this.t(texts.beyond)}</p>` : meters.map((one) =>
+          html`<p class="help">${this.t(one.unit_label ? texts.meter : texts.meterEach, { name: one.name, amount: this.format.unitPrice(one.unit_price_cents, currency), unit: one.unit_label ?? '' })}</p>`) : nothing}</div>
       <ul part="features">${plan.trial_days > 0 && !own?.subscription ? item(this.t(texts.trial, { count: plan.trial_days })) : nothing}${plan.entitlements.map((one) => item(value(one)))}</ul>
       <div class="foot">${cents === undefined || now ? nothing : this.action(plan, cents, data)}</div></li>`
   }

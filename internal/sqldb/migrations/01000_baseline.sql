@@ -441,6 +441,7 @@ CREATE TABLE features (
     description jsonb,
     is_active boolean NOT NULL DEFAULT true,
     is_system boolean NOT NULL DEFAULT false,
+    sort_order integer NOT NULL DEFAULT 0,
     metadata jsonb,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,

@@ -16,6 +16,13 @@ export function formats(language: string) {
         style: 'currency', currency, minimumFractionDigits: least, maximumFractionDigits: digits, currencyDisplay: 'narrowSymbol',
       }).format(cents / 10 ** digits).replace('-', '−')
     },
+    /** The price of a unit in minor units, with as many decimals as it has. */
+    unitPrice(cents: number, currency: string): string {
+      const digits = new Intl.NumberFormat(language, { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
+      return new Intl.NumberFormat(language, {
+        style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits + 12, currencyDisplay: 'narrowSymbol',
+      }).format(Number((cents / 10 ** digits).toPrecision(15)))
+    },
     sum(money: Schema<'Money'>): string {
       return this.money(money.amount_cents, money.currency)
     },

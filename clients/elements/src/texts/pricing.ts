@@ -9,6 +9,8 @@ export const pricing = {
   unlimited: ['Unlimited', 'Illimité', 'Ilimitado', 'Illimitato'],
   trial: [{ one: '# day free to try', other: '# days free to try' }, { one: '# jour d’essai gratuit', other: '# jours d’essai gratuit' }, { one: '# día de prueba gratis', other: '# días de prueba gratis' }, { one: '# giorno di prova gratuita', other: '# giorni di prova gratuita' }],
   beyond: ['and what you use beyond it', 'plus votre consommation supplémentaire', 'más el uso adicional', 'più l’utilizzo aggiuntivo'],
+  meter: ['{name}: {amount} per {unit}', '{name}\u00a0: {amount} par {unit}', '{name}: {amount} por {unit}', '{name}: {amount} per {unit}'],
+  meterEach: ['{name}: {amount} each', '{name}\u00a0: {amount} l’unité', '{name}: {amount} por unidad', '{name}: {amount} l’unità'],
   notSold: ['Not sold in this currency', 'Non disponible dans cette devise', 'No disponible en esta moneda', 'Non disponibile in questa valuta'],
   try: ['Try {name}', 'Essayer {name}', 'Probar {name}', 'Prova {name}'],
   choose: ['Choose {name}', 'Choisir {name}', 'Elegir {name}', 'Scegli {name}'],
