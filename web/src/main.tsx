@@ -19,8 +19,10 @@ import './styles/index.css'
 const queries = newQueryClient()
 const router = newRouter(queries)
 
-void queries.prefetchQuery(settingsQuery)
+const settings = queries.fetchQuery(settingsQuery)
 await showIn(preferredLanguage())
+// Where the reader's language is not offered, the pages are in English.
+void settings.then(({ locales }) => { if (!locales.includes(preferredLanguage())) void showIn('en') }, () => {})
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>

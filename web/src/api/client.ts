@@ -62,6 +62,18 @@ async function refusal(response: Response): Promise<ApiError> {
   )
 }
 
+/** The writes that wait for their answer, by what they send. */
+const inFlight = new Map<string, Promise<Response>>()
+
+/** Sends a write once, however often it is asked for before its answer: two clicks are one order. */
+async function sendOnce(request: Request): Promise<Response> {
+  if (request.method === 'GET') return send(request)
+  const key = `${request.method} ${request.url} ${await request.clone().text()}`
+  const answer = inFlight.get(key) ?? send(request).finally(() => inFlight.delete(key))
+  inFlight.set(key, answer)
+  return (await answer).clone()
+}
+
 /**
  * Sends a request with the login's cookie, the token against forged requests and the reader's
  * language. The token changes with the session: after a 419 it is fetched again, once.
@@ -96,7 +108,7 @@ const refusals: Middleware = {
 }
 
 /** The API, typed by its description: `api.GET('/api/v1/…', {params})`. Refusals are thrown as ApiError. */
-export const api = createFetchClient<paths>({ baseUrl: base, fetch: send })
+export const api = createFetchClient<paths>({ baseUrl: base, fetch: sendOnce })
 api.use(refusals)
 
 /** The API as queries and mutations of React: `$api.useQuery('get', '/api/v1/…', {params})`. */

@@ -34,6 +34,12 @@ export function formats(locale: string) {
       })
       return format.format(cents / 10 ** digits).replace('-', '−')
     },
+    /** The price of a unit in minor units, with as many decimals as it has. */
+    unitPrice(cents: number, currency: string): string {
+      const digits = decimals(locale, currency)
+      const format = new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits + 12, currencyDisplay: 'narrowSymbol' })
+      return format.format(Number((cents / 10 ** digits).toPrecision(15)))
+    },
     /** A sum without its decimals, for figures that are read at a glance. */
     about(cents: number, currency: string, { sign = false } = {}): string {
       const format = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 0, signDisplay: sign ? 'exceptZero' : 'auto', currencyDisplay: 'narrowSymbol' })

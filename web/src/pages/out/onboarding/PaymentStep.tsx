@@ -1,6 +1,6 @@
 import { Trans } from '@lingui/react/macro'
 import { useMutation, useQuery } from '@tanstack/react-query'
-import { api, type Schema } from '../../../api/client'
+import { address, api, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { meQuery } from '../../../app/session'
 import { Button } from '../../../ui/Button'
@@ -25,7 +25,7 @@ export function PaymentStep({ choice, plans, left }: { choice: Choice; plans: Sc
         body: { plan_slug: plan.slug, currency: choice.currency, quantity: plan.pricing_type === 'seat' ? choice.seats : undefined },
       })
       keepChoice(choice)
-      location.assign(answer.data!.data.checkout_url)
+      location.assign(answer.data!.data.checkout_url ?? address('/'))
       await new Promise(() => {}) // the button stays at work until the page is left
     },
   })
@@ -33,7 +33,7 @@ export function PaymentStep({ choice, plans, left }: { choice: Choice; plans: Sc
     <>
       <div>
         <h1><Trans>Payment</Trans></h1>
-        {plan.trial_days > 0 && <p className="muted"><Trans>Free until {start}. Stop before and you pay nothing.</Trans></p>}
+        {plan.trial_days > 0 && !costs.free && <p className="muted"><Trans>Free until {start}. Stop before and you pay nothing.</Trans></p>}
         <div className="stack gap-top">
           {left && !pay.error && (
             <Note icon="info" title={<Trans>Nothing was charged</Trans>} role="status"><Trans>You left the payment. All that you entered is kept; go on when you like.</Trans></Note>
@@ -41,9 +41,9 @@ export function PaymentStep({ choice, plans, left }: { choice: Choice; plans: Sc
           {pay.error && <Problem error={pay.error} />}
           <PlanChoice plan={plan} choice={choice} />
           <Button look="primary" size="big" block busy={pay.isPending} onClick={() => pay.mutate()}>
-            {plan.trial_days > 0 ? <Trans>To the payment — {amount} on {start}</Trans> : <Trans>To the payment — {amount}</Trans>}
+            {costs.free ? <Trans>Start for free</Trans> : plan.trial_days > 0 ? <Trans>To the payment — {amount} on {start}</Trans> : <Trans>To the payment — {amount}</Trans>}
           </Button>
-          <p className="help center"><Icon name="lock" /><Trans>You enter the card on the payment provider’s page and come back here.</Trans></p>
+          {!costs.free && <p className="help center"><Icon name="lock" /><Trans>You enter the card on the payment provider’s page and come back here.</Trans></p>}
         </div>
       </div>
       <Receipt plan={plan} choice={choice} tenant={tenant} />
