@@ -140,14 +140,14 @@ export async function register(base, name, email, organization, plan) {
   return { email, password, token: login.accessToken, tenant }
 }
 
-/** Buys a plan with a card of the sandbox. */
-export async function subscribe(base, token, tenant, { slug, card = '4242424242424242', seats = 1, currency = 'EUR' }) {
-  const plans = await call(base, 'GET', `/api/v1/tenant/${tenant}/plans`, undefined, token)
+/** Buys a plan with a card of the sandbox, or by a bank debit where there is an IBAN. */
+export async function subscribe(base, token, tenant, { slug, card = '4242424242424242', iban, seats = 1, currency = 'EUR' }) {
+  const plans = await call(base, 'GET', `/api/v1/tenant/${tenant}/plans?currency=${currency}`, undefined, token)
   const plan = plans.data.find((one) => one.slug === slug)
   const { data } = await call(base, 'POST', `/api/v1/tenant/${tenant}/checkout`, {
     plan_id: plan.id, currency, quantity: plan.pricing_type === 'seat' ? seats : undefined, success_url: `${base}/`, cancel_url: `${base}/`,
   }, token)
-  await fetch(data.url, { method: 'POST', body: new URLSearchParams({ card_number: card }), redirect: 'manual', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } })
+  await fetch(data.url, { method: 'POST', body: new URLSearchParams(iban ? { iban } : { card_number: card }), redirect: 'manual', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } })
   for (let i = 0; i < 100; i++) {
     if ((await call(base, 'GET', `/api/v1/tenant/${tenant}/subscription`, undefined, token)).data) return
     await new Promise((then) => setTimeout(then, 100))

@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/Dialog'
 import { SelectField, TextField } from '../../ui/Field'
 import { Form, type Values } from '../../ui/Form'
 import type { Scope } from '../scope'
-import { keysOf, keysQuery } from './api'
+import { keysKey, keysOf } from './api'
 import { lifetimes, scopesOf, scopeWords } from './scopes'
 
 /** Makes a key: its name, what it opens and how long it works. */
@@ -30,7 +30,7 @@ function Body({ scope, onClose, onMade }: { scope: Scope; onClose: () => void; o
   async function create(values: Values) {
     const days = String(values.expires_in_days)
     const made = await keysOf(scope).create({ name: String(values.name).trim(), scopes, expires_in_days: days ? Number(days) : null })
-    await queries.invalidateQueries({ queryKey: keysQuery(scope).queryKey })
+    await queries.invalidateQueries({ queryKey: keysKey(scope) })
     onClose()
     onMade(made)
   }

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../../../api/client'
+import { setDecimals } from '../../../app/currencies'
 
 /** The catalog changes as a whole: one change reads all of it again. */
 export const catalogKey = ['catalog']
@@ -43,7 +44,11 @@ export const featuresQuery = (query: { search?: string; page: number }) => query
 
 export const currenciesQuery = queryOptions({
   queryKey: ['currencies'],
-  queryFn: async () => (await api.GET('/api/v1/admin/currencies')).data!.data,
+  queryFn: async () => {
+    const currencies = (await api.GET('/api/v1/admin/currencies')).data!.data
+    setDecimals(currencies)
+    return currencies
+  },
 })
 
 /** How many tenants have a plan, by the price that they pay. */

@@ -42,12 +42,11 @@ export function difference(now: Amount, then: Amount): { gain: boolean; by?: num
 }
 
 /** Why a plan cannot be chosen, or nothing. */
-export type Hindrance = 'too small' | 'not sold' | 'no price' | 'usage'
+export type Hindrance = 'too small' | 'not sold' | 'no price'
 
 export function hindranceOf(plan: Offered, current: Schema<'Subscription'> | null): Hindrance | undefined {
   if (plan.id === current?.plan.id) return undefined
   if (plan.prices.length === 0) return 'no price'
-  if (current && (plan.pricing_type === 'usage' || current.plan.pricing_type === 'usage')) return 'usage'
   if (plan.eligibility.reason) return 'not sold'
   if (!plan.eligibility.selectable) return 'too small'
   return undefined
