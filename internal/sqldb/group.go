@@ -177,8 +177,9 @@ func (g *grouped) end(tx *commonTx, failed error) error {
 	}
 	if failed != nil {
 		_ = tx.exec("ROLLBACK") // fails where SQLite has done it already
+	} else {
+		g.changes.checked.Store(g.clock.Now().UnixNano()) // The lock kept other processes from committing until now.
 	}
-	g.changes.checked.Store(g.clock.Now().UnixNano()) // The lock kept other processes from committing until now.
 	g.changes.locked.Store(false)
 	g.open = nil
 	g.changes.end()
