@@ -153,7 +153,7 @@ func TestOfferedLanguages(t *testing.T) {
 	s := apptest.Start(t, sqldb.SQLite, func(s *settings.Settings) { s.Locales = []string{"en", "it"} })
 	s.Call("GET", "/api/v1/settings", "", nil).Want(200).WantAt("data.locales", []any{"en", "it"}).WantAt("data.default_locale", "en")
 	for accept, want := range map[string]string{"it": "L’indirizzo", "fr": "The email"} {
-		r := s.NewRequest(http.MethodPost, "/api/v1/auth/login", "", map[string]any{"email": "nobody@example.com", "password": "wrong wrong"})
+		r := s.NewRequest(http.MethodPost, "/api/v1/auth/login", "", map[string]any{"email": "nobody@example.com", "password": "wrong-password"})
 		r.Header.Set("Accept-Language", accept)
 		if got := s.Do(r).Want(401).Str("message"); !strings.HasPrefix(got, want) {
 			t.Errorf("%s: %s", accept, got)

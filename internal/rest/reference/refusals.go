@@ -105,15 +105,14 @@ func (b *Book) addRefusals(schemas, kinds map[string]*huma.Schema, item *huma.Op
 	}
 	for status, list := range op.refusals() {
 		forms := b.forms(schemas, kinds, status, list, op.Input != Raw)
-		name := forms[0].name
-		schemas[name] = forms[0].schema
+		name, schema := forms[0].name, forms[0].schema
 		if len(forms) > 1 {
-			name = responseName(text(status), forms) + refusalSuffix
+			name, schema = responseName(text(status), forms)+refusalSuffix, union(forms)
 			if len(forms) > maxNamedForms {
 				name = Capital(item.OperationID) + statusNames[text(status)] + refusalSuffix
 			}
-			schemas[name] = union(forms)
 		}
+		schemas[name] = schema
 		item.Responses[text(status)] = &huma.Response{Description: meanings[status], Content: content(ref(name))}
 	}
 }

@@ -14,7 +14,7 @@ type unpaid struct {
 	*apptest.Customer
 }
 
-// buys buys a plan by its slug.
+// buys takes a plan by its slug.
 func (u unpaid) buys(slug string, quantity int, way url.Values) unpaid {
 	u.T.Helper()
 	page := u.Call("POST", u.Path("/checkout"), u.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
