@@ -76,6 +76,7 @@ export async function visit(t, browser, base, { width = 1280, locale = 'en-GB', 
   const context = await browser.newContext({ viewport: { width, height: width < 700 ? 844 : 900 }, locale, colorScheme: theme, baseURL: base })
   context.setDefaultTimeout(20_000)
   const troubles = []
+  const answers = []
   const watch = (page) => {
     page.on('console', (message) => {
       if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) troubles.push(`console: ${message.text()}`)
@@ -83,6 +84,7 @@ export async function visit(t, browser, base, { width = 1280, locale = 'en-GB', 
     page.on('pageerror', (error) => troubles.push(`script: ${error}`))
     page.on('response', (response) => {
       const { pathname } = new URL(response.url())
+      if (pathname.startsWith('/api/')) answers.push(`${response.status()} ${response.request().method()} ${pathname}`)
       const known = expect.some((one) => one === `${response.status()} ${pathname}` || (one.endsWith('*') && `${response.status()} ${pathname}`.startsWith(one.slice(0, -1))))
       if (response.status() >= 400 && !known) troubles.push(`${response.status()} ${response.request().method()} ${pathname}`)
     })
@@ -94,6 +96,10 @@ export async function visit(t, browser, base, { width = 1280, locale = 'en-GB', 
   context.on('page', watch)
   const page = await context.newPage()
   t.after(async () => {
+    if (!t.passed) {
+      const text = await page.locator('body').innerText({ timeout: 5000 }).catch(String)
+      t.diagnostic(`at ${page.url()}; the last answers: ${answers.slice(-8).join(', ')}; the page: ${text.replace(/\s+/g, ' ').slice(0, 600)}`)
+    }
     await context.close()
     assert.deepEqual(troubles, [], 'what the browser complained of')
   })
