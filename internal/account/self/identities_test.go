@@ -1,6 +1,7 @@
 package self_test
 
 import (
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -8,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/settings"
 )
 
@@ -72,6 +74,28 @@ func TestIdentitiesEndWithTheirEmail(t *testing.T) {
 		}).Want(200)
 		me(s, linked.Str("accessToken")).WantRefused(401, "")
 		identities(s, s.LogIn("new@example.com")).WantAt("data", []any{})
+	})
+}
+
+// Whoever becomes a platform admin loses the identities: an account at a provider, which may be
+// less guarded, must not lead to the administration.
+func TestGrantingAdminRemovesIdentities(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		const email = "deb@example.com"
+		deb := delegate(s, email).Str("accessToken")
+		reset := resetMail(s, email)
+		s.Call("POST", "/api/v1/auth/reset-password", "", apptest.Object{
+			"email": email, "token": reset, "password": password, "password_confirmation": password,
+		}).Want(200)
+		me(s, deb).WantRefused(401, "")
+		delegate(s, email)
+		identities(s, s.LogIn(email)).WantAt("data.0.provider", "sandbox")
+
+		if err := commands.GrantAdmin(t.Context(), s.CLISettings(), email, []string{"plans.view"}, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		identities(s, s.LogIn(email)).WantAt("data", []any{})
 	})
 }
 
