@@ -27,7 +27,6 @@ export const change = {
   violation: ['{feature}: {used} used, {limit} in the plan.', '{feature}\u00a0: {used} pour une limite de {limit} dans l’offre.', '{feature}: {used} en uso, {limit} en el plan.', '{feature}: {used} in uso, {limit} nel piano.'],
   notSold: ['Cannot be bought at the moment.', 'Actuellement indisponible à l’achat.', 'No se puede comprar en este momento.', 'Al momento non acquistabile.'],
   noPrice: ['Is not sold in your currency.', 'Non disponible dans votre devise.', 'No disponible en su moneda.', 'Non disponibile nella Sua valuta.'],
-  usagePlan: ['Between this and your plan one cannot change directly: one of them is billed by usage. End yours first.', 'Il n’est pas possible de passer directement de votre offre à celle-ci\u00a0: l’une des deux est facturée à l’usage. Résiliez d’abord la vôtre.', 'No se puede pasar directamente de su plan a este: uno de los dos tiene facturación por uso. Cancele antes el suyo.', 'Non è possibile passare direttamente dal Suo piano a questo: uno dei due è fatturato a consumo. Disdica prima il Suo.'],
   openText: ['Pay what is open first; then the plan can be changed.', 'Réglez d’abord les sommes dues\u202f; vous pourrez ensuite changer d’offre.', 'Pague primero lo pendiente; después podrá cambiar de plan.', 'Paghi prima quanto dovuto; poi potrà cambiare piano.'],
   trial: ['Trial', 'Période d’essai', 'Periodo de prueba', 'Periodo di prova'],
   trialDays: ['{trial} days', '{trial} jours', '{trial} días', '{trial} giorni'],
@@ -36,5 +35,7 @@ export const change = {
   begin: ['Begin with {name}', 'Commencer avec {name}', 'Empezar con {name}', 'Inizia con {name}'],
   beginFree: ['Begin with {name} for free', 'Commencer gratuitement avec {name}', 'Empezar gratis con {name}', 'Inizia gratis con {name}'],
   usage: ['Usage', 'Consommation', 'Uso', 'Utilizzo'],
+  usageSoFar: ['Usage so far', 'Consommation à ce jour', 'Uso hasta ahora', 'Utilizzo finora'],
+  usageGrows: ['grows until you change', 'augmente jusqu’au changement', 'aumenta hasta el cambio', 'aumenta fino al cambio'],
   usageText: ['at the end of each period', 'à la fin de chaque période', 'al final de cada periodo', 'alla fine di ogni periodo'],
 } as const satisfies Record<string, Message>
