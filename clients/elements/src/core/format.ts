@@ -42,7 +42,7 @@ export function formats(language: string) {
     },
     /** The price of a unit in minor units, with as many decimals as it has. */
     unitPrice(cents: number, currency: string): string {
-      const digits = new Intl.NumberFormat(language, { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
+      const digits = decimalsOf(currency)
       return new Intl.NumberFormat(language, {
         style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits + 12, currencyDisplay: 'narrowSymbol',
       }).format(Number((cents / 10 ** digits).toPrecision(15)))

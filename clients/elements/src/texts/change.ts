@@ -23,7 +23,7 @@ export const change = {
   people: [{ one: '# person is in the team', other: '# people are in the team' }, { one: 'L’équipe compte # personne', other: 'L’équipe compte # personnes' }, { one: 'Hay # persona en el equipo', other: 'Hay # personas en el equipo' }, { one: '# persona nel team', other: '# persone nel team' }],
   missing: ['Billing details are missing', 'Les coordonnées de facturation sont incomplètes', 'Faltan los datos de facturación', 'Mancano i dati di fatturazione'],
   missingText: ['They are printed on the invoice, so they come first.', 'Elles figurent sur la facture et doivent donc être saisies en premier.', 'Aparecen en la factura, así que van primero.', 'Compaiono in fattura e vanno quindi inseriti prima.'],
-  tooSmall: ['Too small for you now', 'Trop petite pour vous actuellement', 'Demasiado pequeño por ahora', 'Al momento troppo piccolo'],
+  tooSmall: ['Too small for you now.', 'Trop petite pour vous actuellement.', 'Demasiado pequeño por ahora.', 'Al momento troppo piccolo.'],
   violation: ['{feature}: {used} used, {limit} in the plan.', '{feature}\u00a0: {used} pour une limite de {limit} dans l’offre.', '{feature}: {used} en uso, {limit} en el plan.', '{feature}: {used} in uso, {limit} nel piano.'],
   notSold: ['Cannot be bought at the moment.', 'Actuellement indisponible à l’achat.', 'No se puede comprar en este momento.', 'Al momento non acquistabile.'],
   noPrice: ['Is not sold in your currency.', 'Non disponible dans votre devise.', 'No disponible en su moneda.', 'Non disponibile nella Sua valuta.'],
