@@ -42,6 +42,17 @@ test('amounts have the decimals of the service, not those of the browser', { ski
   await page.getByRole('cell', { name: /4,990\.00/ }).first().waitFor()
 })
 
+test('quantities are shown with all their decimals', { skip }, async (t) => {
+  const owner = await register(service.base, 'Quinn Quantity', 'quinn@amounts.test', 'Quantity', { slug: 'starter' })
+  await call(service.base, 'POST', `/api/v1/tenant/${owner.tenant}/usage`, { meter_code: 'api-calls', quantity: 999.9996 }, owner.token)
+  for (const [locale, figure] of [['en-GB', '999.9996 of 1,000'], ['fr-FR', /^999,9996 sur 1\s000$/]]) {
+    const page = await visit(t, browser, service.base, { locale })
+    await signIn(page, owner)
+    await page.locator('.fig').getByText(figure, { exact: true }).waitFor()
+    assert.equal(await page.getByText(/1,000 of 1,000/).count(), 0)
+  }
+})
+
 test('plans show in the currency in which most are sold, and the others are offered', { skip }, async (t) => {
   await call(service.base, 'POST', '/api/v1/admin/currencies/bulk', { codes: ['GBP'] }, admin)
   await makePlan('Sterling', 'sterling', { GBP: 900, EUR: 1000 })

@@ -203,6 +203,29 @@ test('two clicks in the same instant send a form once', { skip }, async (t) => {
   assert.equal(sent, 1)
 })
 
+test('a slow page shows a skeleton after 300 ms, and keeps its frame', { skip }, async (t) => {
+  const owner = await register(service.base, 'Sam Slow', 'sam@manners.test', 'Slow', { slug: 'starter' })
+  const page = await visit(t, browser, service.base)
+  await signIn(page, owner)
+  await page.waitForLoadState('networkidle')
+  let answer
+  const asked = new Promise((then) => { answer = then })
+  let release
+  const held = new Promise((then) => { release = then })
+  await page.route('**/api/v1/tenant/*/invoices*', async (route) => { answer(); await held; await route.fallback() })
+  await page.getByRole('navigation').getByRole('link', { name: 'Invoices' }).click()
+  await asked
+  const skeleton = page.locator('.waiting').first()
+  await skeleton.waitFor({ state: 'attached' })
+  const opacity = () => skeleton.evaluate((one) => Number(getComputedStyle(one).opacity))
+  assert.equal(await skeleton.evaluate((one) => getComputedStyle(one).animationDelay), '0.3s')
+  await waitFor(async () => (await opacity()) === 1)
+  assert.ok(await page.getByRole('navigation').getByRole('link', { name: 'Team' }).isVisible())
+  release()
+  await skeleton.waitFor({ state: 'detached' })
+  await page.getByRole('heading', { name: 'Invoices' }).first().waitFor()
+})
+
 test('a page that cannot be loaded without a connection leaves the console as it is', { skip }, async (t) => {
   const owner = await register(service.base, 'Nora Network', 'nora@manners.test', 'Network')
   const page = await visit(t, browser, service.base, { lost: true })

@@ -52,6 +52,8 @@ export async function startService() {
   return {
     base,
     log: () => log,
+    /** Runs a command of the program on the data of the service. */
+    command: (args, more = {}) => execFileSync(program, [...args, '--data', path.join(folder, 'data')], { stdio: 'pipe', env: { ...env, ...more } }),
     async stop() {
       service.kill('SIGTERM')
       await ended
@@ -70,16 +72,16 @@ export function startBrowser() {
 /**
  * Opens a page of a new person: a window of a size, in a language and theme. At the end of the test
  * the browser must have logged no error, and no request may have failed but those that expect names
- * as `STATUS /path`; with lost also those that the story takes the connection from.
+ * as `STATUS /path`, and no error be logged but those that logs matches; with lost also those that the story takes the connection from.
  */
-export async function visit(t, browser, base, { width = 1280, locale = 'en-GB', theme = 'light', expect = [], lost = false } = {}) {
+export async function visit(t, browser, base, { width = 1280, locale = 'en-GB', theme = 'light', expect = [], logs, lost = false } = {}) {
   const context = await browser.newContext({ viewport: { width, height: width < 700 ? 844 : 900 }, locale, colorScheme: theme, baseURL: base })
   context.setDefaultTimeout(20_000)
   const troubles = []
   const answers = []
   const watch = (page) => {
     page.on('console', (message) => {
-      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) troubles.push(`console: ${message.text()}`)
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource') && !logs?.test(message.text())) troubles.push(`console: ${message.text()}`)
     })
     page.on('pageerror', (error) => troubles.push(`script: ${error}`))
     page.on('response', (response) => {

@@ -11,6 +11,7 @@ import { preferredLanguage, showIn } from './app/locale'
 import { newRouter } from './app/router'
 import { settingsQuery } from './app/session'
 import { theme } from './app/theme'
+import { ActingEnded } from './shell/ActingEnded'
 import { Expired } from './shell/Expired'
 import { Offline } from './shell/Offline'
 import { Sandbox } from './shell/Sandbox'
@@ -34,6 +35,7 @@ createRoot(document.getElementById('root')!).render(
           <RouterProvider router={router} />
           <Sandbox />
           <Expired />
+          <ActingEnded />
           <Toasts><Offline /></Toasts>
         </QueryClientProvider>
       </I18nProvider>

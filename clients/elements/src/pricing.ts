@@ -170,7 +170,7 @@ export class TenantryPricing extends TenantryElement<Catalog> {
         ${own?.subscription ? nothing : plan.prices.map((one) => html`<button type="button" class="btn s quiet" part="button" @click=${() => this.showIn(one.currency)}>${this.t(texts.showIn, { currency: one.currency })}</button>`)}` : html`<b>${priceOf(this.t, this.format, cents, currency)}</b>
         ${cents > 0 || plan.pricing_type === 'usage' ? html`<span class="muted">${per(this.t, plan)}</span>` : nothing}`}
         ${plan.pricing_type === 'usage' && cents !== undefined ? meters.length === 0 ? html`<p class="help">${this.t(texts.beyond)}</p>` : meters.map((one) =>
-          html`<p class="help">${this.t(one.unit_label ? texts.meter : texts.meterEach, { name: one.name, amount: this.format.unitPrice(one.unit_price_cents, currency), unit: one.unit_label ?? '' })}</p>`) : nothing}</div>
+          html`<p class="help">${this.t(/^[A-Za-z]{1,3}$/.test(one.unit_label ?? '') ? texts.meter : texts.meterEach, { name: one.name, amount: this.format.unitPrice(one.unit_price_cents, currency), unit: one.unit_label ?? '' })}</p>`) : nothing}</div>
       <ul part="features">${this.hasTrial(plan, own) && !own?.subscription ? item(this.t(texts.trial, { count: plan.trial_days })) : nothing}${plan.entitlements.map((one) => item(value(one)))}</ul>
       <div class="foot">${cents === undefined || (now && plan.pricing_type !== 'seat') ? nothing : this.action(plan, cents, data)}</div></li>`
   }

@@ -110,7 +110,7 @@ const refusals: Middleware = {
 }
 
 /** The API, typed by its description: `api.GET('/api/v1/…', {params})`. Refusals are thrown as ApiError. */
-export const api = createFetchClient<paths>({ baseUrl: base, fetch: sendOnce })
+export const api = createFetchClient<paths>({ baseUrl: base, fetch: sendOnce, querySerializer: { array: { style: 'form', explode: false } } })
 api.use(refusals)
 
 /** The API as queries and mutations of React: `$api.useQuery('get', '/api/v1/…', {params})`. */

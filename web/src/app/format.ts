@@ -56,7 +56,8 @@ export function formats(locale: string) {
     sum(money: Schema<'Money'>): string {
       return this.money(money.amount_cents, money.currency)
     },
-    number: (value: number) => new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(value),
+    /** A quantity with all its decimals, of which the service stores at most six. Round estimates before. */
+    number: (value: number) => new Intl.NumberFormat(locale, { maximumFractionDigits: 6 }).format(value),
     percent: (share: number) => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }).format(share),
     /** 1 December, with the year where it is another one. */
     day: (at: string | Date) => (thisYear(at) ? day(at) : dayWithYear(at)),

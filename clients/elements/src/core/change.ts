@@ -46,9 +46,8 @@ export class PlanChange {
 
   /** Why a plan cannot be chosen, or nothing. */
   hindrance(plan: Offered): Content {
-    const { host: { t, format }, subscription } = this
+    const { host: { t, format } } = this
     if (plan.prices.length === 0) return t(texts.noPrice)
-    if (subscription && [plan, subscription.plan].some((one) => one.pricing_type === 'usage')) return t(texts.usagePlan)
     if (plan.eligibility.reason) return t(texts.notSold)
     if (plan.eligibility.selectable) return undefined
     return [t(texts.tooSmall), ...plan.eligibility.violations.map((one) => html` ${t(texts.violation, {
@@ -154,15 +153,18 @@ export class PlanChange {
     const { breakdown, charge, credit, net } = preview
     const { applied, dueNow, nextAt, nextAmount = price * this.seats, nextDue = nextAmount } = amountsOf(preview)
     const pending = breakdown.pending.cents
-    // What waited for the next invoice is in the charge, or in the credit where it is below zero.
+    const usage = breakdown.usage.cents
+    // The charge includes the usage so far and what waited for the next invoice, which is in the credit if it is below zero.
     const returned = credit.cents - Math.max(0, -pending)
     const days = breakdown.method === 'psp_preview' ? t(texts.left, { left: breakdown.days_remaining, total: breakdown.total_days }) : undefined
     return [lines(
-      line(plan.name, money(charge.cents - Math.max(0, pending)), times ?? days),
+      line(plan.name, money(charge.cents - Math.max(0, pending) - usage), times ?? days),
       returned > 0 ? line(t(texts.back, { name: subscription.plan.name }), money(-returned), days) : nothing,
       pending !== 0 ? line(t(texts.waiting), money(pending), t(texts.waitingText)) : nothing,
+      usage > 0 ? line(t(texts.usageSoFar), money(usage), t(texts.usageGrows)) : nothing,
       applied > 0 ? line(t(texts.balance), money(-applied)) : nothing,
       net.cents >= 0 ? line(t(texts.now), money(dueNow), nothing, 'sum') : line(t(texts.credit), money(-net.cents), nothing, 'sum'),
+      plan.pricing_type === 'usage' ? line(t(texts.usage), t(texts.usageText)) : nothing,
       line(t(texts.next), money(nextAmount), nextAt ? format.day(nextAt) : time),
       nextDue < nextAmount ? line(t(texts.balance), money(nextDue - nextAmount)) : nothing,
       nextDue < nextAmount ? line(t(texts.charged), money(nextDue)) : nothing,

@@ -30,7 +30,7 @@ export function formats(language: string) {
   const date = (options: Intl.DateTimeFormatOptions) => (at: string | number | Date) => new Intl.DateTimeFormat(locale, options).format(new Date(at))
   const day = date({ day: 'numeric', month: 'long' })
   const dayWithYear = date({ day: 'numeric', month: 'long', year: 'numeric' })
-  const number = new Intl.NumberFormat(language, { maximumFractionDigits: 2 })
+  const number = new Intl.NumberFormat(language, { maximumFractionDigits: 6 })
   return {
     /** A sum in minor units of its currency; whole leaves zero cents away. */
     money(cents: number, currency: string, whole = false): string {
@@ -42,7 +42,7 @@ export function formats(language: string) {
     },
     /** The price of a unit in minor units, with as many decimals as it has. */
     unitPrice(cents: number, currency: string): string {
-      const digits = new Intl.NumberFormat(language, { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
+      const digits = decimalsOf(currency)
       return new Intl.NumberFormat(language, {
         style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits + 12, currencyDisplay: 'narrowSymbol',
       }).format(Number((cents / 10 ** digits).toPrecision(15)))
@@ -50,6 +50,7 @@ export function formats(language: string) {
     sum(money: Schema<'Money'>): string {
       return this.money(money.amount_cents, money.currency)
     },
+    /** A quantity with all its decimals, of which the service stores at most six. */
     number: (value: number) => number.format(value),
     /** 1 December, with the year where it is another one. */
     day: (at: string) => (new Date(at).getFullYear() === new Date().getFullYear() ? day : dayWithYear)(at),

@@ -30,15 +30,15 @@ export const priceStatusQuery = (id: string) => queryOptions({
   refetchOnWindowFocus: false,
 })
 
-/** All features, to choose from. */
+/** All features in the order in which customers see them, to choose from. */
 export const allFeaturesQuery = queryOptions({
   queryKey: [...catalogKey, 'features', 'all'],
-  queryFn: async () => (await api.GET('/api/v1/admin/features', { params: { query: { per_page: 100 } } })).data!.data,
+  queryFn: async () => (await api.GET('/api/v1/admin/features', { params: { query: { per_page: 100, sort: ['sort_order', 'code'] } } })).data!.data,
 })
 
 export const featuresQuery = (query: { search?: string; page: number }) => queryOptions({
   queryKey: [...catalogKey, 'features', query],
-  queryFn: async () => (await api.GET('/api/v1/admin/features', { params: { query: { 'filter[search]': query.search, page: query.page } } })).data!,
+  queryFn: async () => (await api.GET('/api/v1/admin/features', { params: { query: { 'filter[search]': query.search, page: query.page, sort: ['sort_order', 'code'] } } })).data!,
   placeholderData: (before) => before,
 })
 

@@ -67,15 +67,17 @@ export function Figures({ plan, seats, subscription, preview }: {
   const pending = breakdown.pending.cents
   const left = breakdown.days_remaining
   const total = breakdown.total_days
-  // What waited for the next invoice is in the charge, or in the credit where it is below zero.
+  // The charge includes the usage so far and what waited for the next invoice, which is in the credit if it is below zero.
   const back = unused.cents - Math.max(0, -pending)
-  const forNew = charge.cents - Math.max(0, pending)
+  const usage = breakdown.usage.cents
+  const forNew = charge.cents - Math.max(0, pending) - usage
   const days = breakdown.method === 'psp_preview' && <Trans>{left} of {total} days are left</Trans>
   return (
     <dl>
       <Figure label={plan.name} small={times || days} amount={money(forNew)} />
       {back > 0 && <Figure label={<Trans>Back from {subscription.plan.name}</Trans>} small={days} amount={money(-back)} />}
       {pending !== 0 && <Figure label={<Trans>Waiting for the next bill</Trans>} small={<Trans>seats that came or went</Trans>} amount={money(pending)} />}
+      {usage > 0 && <Figure label={<Trans>Usage so far</Trans>} small={<Trans>grows until you change</Trans>} amount={money(usage)} />}
       {net.cents >= 0
         ? (
             <>
@@ -84,6 +86,7 @@ export function Figures({ plan, seats, subscription, preview }: {
             </>
           )
         : <Figure className="sum" label={<Trans>Credit for your next bills</Trans>} amount={money(-net.cents)} />}
+      {plan.pricing_type === 'usage' && <Figure label={<Trans>Usage</Trans>} amount={<Trans>at the end of each period</Trans>} />}
       <NextBill at={amounts.nextAt ? format.day(amounts.nextAt) : each} total={amounts.nextAmount ?? price * seats} due={amounts.nextDue} currency={currency} />
     </dl>
   )

@@ -1,1 +1,0 @@
-import{t as e}from"./useParams-Dr-qpAk5.js";import{c as t}from"./session-DWzvx5gu.js";import{t as n}from"./Endpoint-CbrfZy1R.js";import{J as r}from"./Icon-BZMkegCy.js";var i=r();function a(){let{id:r}=t(),{endpointId:a}=e({strict:!1});return(0,i.jsx)(n,{scope:{tenantId:r},id:a})}export{a as default};
