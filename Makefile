@@ -3,6 +3,7 @@ GOLANGCI_LINT := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 GOVULNCHECK   := golang.org/x/vuln/cmd/govulncheck@v1.8.0
 OASDIFF       := github.com/oasdiff/oasdiff@v1.18.5
 OAPI_CODEGEN  := github.com/oapi-codegen/oapi-codegen/v2/cmd/oapi-codegen@v2.8.2
+OGEN          := github.com/ogen-go/ogen/cmd/ogen@v1.25.0
 DEADCODE      := golang.org/x/tools/cmd/deadcode@v0.52.0
 
 # The modules beside the service's: whoever imports one gets its dependencies and no others.
@@ -100,8 +101,9 @@ generate: ## Write the query code (sqlc), deploy/citus, api/openapi.yaml, docs/e
 	$(MAKE) client
 
 .PHONY: client
-client: ## Write client/api/api.gen.go anew, of api/openapi.yaml
+client: ## Write client/api/api.gen.go from api/openapi.yaml, and the list of operations in client/operations.go
 	cd client/api && go run $(OAPI_CODEGEN) -config generate.yaml ../../api/openapi.yaml
+	cd client && TENANTRY_UPDATE=1 go test -run TestOperationsAreDocumented -count=1 .
 
 .PHONY: console
 console: ## Build the web console into web/dist, which is committed (needs npm)
@@ -155,10 +157,14 @@ openapi-lint: ## Lint api/openapi.yaml, and fail on what breaks clients of the l
 	cd api/lint && npm ci --silent --ignore-scripts --no-audit --no-fund && npm run --silent lint
 	go run $(OASDIFF) breaking --fail-on ERR api/released.yaml api/openapi.yaml
 
+.PHONY: api-generators
+api-generators: ## Generate clients from api/openapi.yaml with oapi-codegen, ogen and orval, without options (needs npm)
+	OAPI_CODEGEN=$(OAPI_CODEGEN) OGEN=$(OGEN) scripts/generators
+
 .PHONY: generated
 generated: ## Fail when the generated code (queries, the Go client) is not what is committed
 	go run $(SQLC) diff
-	@$(MAKE) --silent client && git diff --exit-code --stat client/api || { echo "client/api is not what api/openapi.yaml gives: run make client"; exit 1; }
+	@$(MAKE) --silent client && git diff --exit-code --stat client || { echo "client/api is not what api/openapi.yaml gives: run make client"; exit 1; }
 
 .PHONY: lint
 lint: ## Check style and common mistakes

@@ -146,10 +146,11 @@ func (s *seeder) user(ctx context.Context, email string) (*user, error) {
 	}
 	id := memberships[0].TenantID
 	text := func(s string) *string { return &s }
-	_, err = s.tenants.CompleteSetup(ctx, id, func(tenant.BillingDetails) tenant.BillingDetails {
-		return tenant.BillingDetails{
+	_, err = s.tenants.CompleteSetup(ctx, id, func(b *tenant.BillingDetails) error {
+		*b = tenant.BillingDetails{
 			LegalName: text("Bench GmbH"), Address: text("Musterstraße 1"), City: text("Berlin"), PostalCode: text("10115"), Country: text("DE"),
 		}
+		return nil
 	})
 	if err != nil {
 		return nil, err

@@ -18,6 +18,47 @@
 // [WithAttempts]). All methods can be called from several goroutines.
 //
 // The package usage records usage in the background, and the package webhook receives webhooks.
+//
+// # Sign-up
+//
+// Register makes an account with its organization. Its tokens let a client act as the new user.
+//
+//	public, err := client.New("https://billing.example.com")
+//	…
+//	login, err := public.Register(ctx, api.RegisterRequest{
+//		Name: "Ada Lovelace", Email: "ada@example.com", TenantName: new("Analytical Engines"),
+//		Password: password, PasswordConfirmation: password,
+//	})
+//	…
+//	user, err := client.New("https://billing.example.com",
+//		client.WithTokens(client.Tokens{Access: *login.AccessToken, Refresh: *login.RefreshToken}))
+//
+// # Onboarding
+//
+// StartOnboarding signs up and opens the payment page of a plan. Send the customer to the page, and
+// call ShowOnboarding as the new user when they return.
+//
+//	started, err := public.StartOnboarding(ctx, api.StartOnboardingRequest{
+//		Name: "Ada Lovelace", Email: "ada@example.com", Password: password, PasswordConfirmation: password,
+//		PlanSlug: "team", Currency: "EUR", Quantity: new(int64(5)),
+//	})
+//	…
+//	http.Redirect(w, r, started.CheckoutURL, http.StatusSeeOther)
+//	…
+//	status, err := user.ShowOnboarding(ctx) // status.HasSubscription
+//
+// # Invitation
+//
+// A member invites by email. The mail has a link with a token, which accepts the invitation: with
+// RegisterWithInvitation for a new account, with AcceptInvitation for one that exists.
+//
+//	_, err := owner.InviteMember(ctx, tenant, api.InvitationInput{Email: "bob@example.com", Role: "member"})
+//	…
+//	joined, err := public.RegisterWithInvitation(ctx, token, api.RegisterWithInvitationRequest{
+//		Name: "Bob", Email: "bob@example.com", Password: password, PasswordConfirmation: password,
+//	})
+//
+// The examples of the package show these in full.
 package client
 
 import (

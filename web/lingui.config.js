@@ -13,4 +13,6 @@ export default {
   ],
   format: formatter({ origins: false }),
   orderBy: 'message',
+  // Values never pass through the message parser: src/app/Trans.tsx, which vite.config.ts finds.
+  runtimeConfigModule: { Trans: ['console-trans', 'Trans'] },
 }

@@ -53,6 +53,7 @@ function baseAddress(): Plugin {
 
 export default defineConfig({
   base: '',
+  resolve: { alias: { 'console-trans': `${import.meta.dirname}/src/app/Trans.tsx` } },
   plugins: [babel({ presets: [linguiTransformerBabelPreset()] }), react(), ...lingui({ failOnMissing: process.env.DRAFT !== "1", failOnCompileError: true }), preloadFont(), sidecars(), baseAddress()],
   build: {
     target: 'es2023',

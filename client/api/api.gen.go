@@ -62,7 +62,6 @@ const (
 	DeliveryErrorAddressNotAllowed DeliveryError = "address_not_allowed"
 	DeliveryErrorConnectionFailed  DeliveryError = "connection_failed"
 	DeliveryErrorInvalidAnswer     DeliveryError = "invalid_answer"
-	DeliveryErrorNameNotFound      DeliveryError = "name_not_found"
 	DeliveryErrorTLSFailed         DeliveryError = "tls_failed"
 	DeliveryErrorTimeout           DeliveryError = "timeout"
 )
@@ -104,6 +103,7 @@ const (
 	ErrorCodeCurrencyMismatch             ErrorCode = "currency_mismatch"
 	ErrorCodeEMAILMISMATCH                ErrorCode = "EMAIL_MISMATCH"
 	ErrorCodeEMAILNOTVERIFIED             ErrorCode = "EMAIL_NOT_VERIFIED"
+	ErrorCodeIMPERSONATIONEXPIRED         ErrorCode = "IMPERSONATION_EXPIRED"
 	ErrorCodeINSUFFICIENTPERMISSIONS      ErrorCode = "INSUFFICIENT_PERMISSIONS"
 	ErrorCodeINVALIDCREDENTIALS           ErrorCode = "INVALID_CREDENTIALS"
 	ErrorCodeINVALIDREFRESHTOKEN          ErrorCode = "INVALID_REFRESH_TOKEN"
@@ -114,6 +114,7 @@ const (
 	ErrorCodeInsufficientScope            ErrorCode = "insufficient_scope"
 	ErrorCodeInvoiceNotPayable            ErrorCode = "invoice_not_payable"
 	ErrorCodeInvoiceNotVoidable           ErrorCode = "invoice_not_voidable"
+	ErrorCodeLASTLOGINMETHOD              ErrorCode = "LAST_LOGIN_METHOD"
 	ErrorCodeOAUTHCODEEXPIRED             ErrorCode = "OAUTH_CODE_EXPIRED"
 	ErrorCodeONBOARDINGINCOMPLETE         ErrorCode = "ONBOARDING_INCOMPLETE"
 	ErrorCodeOWNSTENANT                   ErrorCode = "OWNS_TENANT"
@@ -129,6 +130,7 @@ const (
 	ErrorCodePspPriceAlreadyLinked        ErrorCode = "psp_price_already_linked"
 	ErrorCodePspPriceMismatch             ErrorCode = "psp_price_mismatch"
 	ErrorCodeQUOTAEXCEEDED                ErrorCode = "QUOTA_EXCEEDED"
+	ErrorCodeRECENTLOGINREQUIRED          ErrorCode = "RECENT_LOGIN_REQUIRED"
 	ErrorCodeREFRESHTOKENEXPIRED          ErrorCode = "REFRESH_TOKEN_EXPIRED"
 	ErrorCodeSEATLIMITREACHED             ErrorCode = "SEAT_LIMIT_REACHED"
 	ErrorCodeSUBSCRIPTIONCANNOTBECANCELED ErrorCode = "SUBSCRIPTION_CANNOT_BE_CANCELED"
@@ -313,12 +315,29 @@ const (
 	TenantPermissionWebhooksManage TenantPermission = "webhooks.manage"
 )
 
+// Defines values for TimelineEntryBy.
+const (
+	TimelineEntryByAPIKey     TimelineEntryBy = "api_key"
+	TimelineEntryByFormerUser TimelineEntryBy = "former_user"
+	TimelineEntryByService    TimelineEntryBy = "service"
+	TimelineEntryByUser       TimelineEntryBy = "user"
+)
+
 // Defines values for TimelineKind.
 const (
 	TimelineKindChanges  TimelineKind = "changes"
 	TimelineKindPayments TimelineKind = "payments"
 	TimelineKindUsage    TimelineKind = "usage"
 	TimelineKindWebhooks TimelineKind = "webhooks"
+)
+
+// Defines values for VATStatus.
+const (
+	VATStatusInvalid VATStatus = "invalid"
+	VATStatusNone    VATStatus = "none"
+	VATStatusPending VATStatus = "pending"
+	VATStatusUnknown VATStatus = "unknown"
+	VATStatusValid   VATStatus = "valid"
 )
 
 // Defines values for WebhookEventType.
@@ -346,6 +365,12 @@ const (
 	WebhookEventTypeWebhookTest          WebhookEventType = "webhook.test"
 )
 
+// Defines values for ListPlatformAPIKeysParamsSort.
+const (
+	ListPlatformAPIKeysParamsSortCreatedAt      ListPlatformAPIKeysParamsSort = "created_at"
+	ListPlatformAPIKeysParamsSortMinusCreatedAt ListPlatformAPIKeysParamsSort = "-created_at"
+)
+
 // Defines values for ListAuditLogParamsSort.
 const (
 	ListAuditLogParamsSortCreatedAt      ListAuditLogParamsSort = "created_at"
@@ -358,6 +383,8 @@ const (
 	AdminListFeaturesParamsSortCreatedAt      AdminListFeaturesParamsSort = "created_at"
 	AdminListFeaturesParamsSortMinusCode      AdminListFeaturesParamsSort = "-code"
 	AdminListFeaturesParamsSortMinusCreatedAt AdminListFeaturesParamsSort = "-created_at"
+	AdminListFeaturesParamsSortMinusSortOrder AdminListFeaturesParamsSort = "-sort_order"
+	AdminListFeaturesParamsSortSortOrder      AdminListFeaturesParamsSort = "sort_order"
 )
 
 // Defines values for ListImpersonationsParamsSort.
@@ -413,6 +440,12 @@ const (
 const (
 	ListPlatformWebhookDeliveriesParamsSortCreatedAt      ListPlatformWebhookDeliveriesParamsSort = "created_at"
 	ListPlatformWebhookDeliveriesParamsSortMinusCreatedAt ListPlatformWebhookDeliveriesParamsSort = "-created_at"
+)
+
+// Defines values for ListAPIKeysParamsSort.
+const (
+	ListAPIKeysParamsSortCreatedAt      ListAPIKeysParamsSort = "created_at"
+	ListAPIKeysParamsSortMinusCreatedAt ListAPIKeysParamsSort = "-created_at"
 )
 
 // Defines values for ListTenantAuditLogParamsSort.
@@ -483,15 +516,6 @@ type APIKeyAnswer struct {
 	Message *string `json:"message,omitempty"`
 }
 
-// APIKeyList defines model for APIKeyList.
-type APIKeyList struct {
-	// Data The resource, or the list of them.
-	Data []APIKey `json:"data"`
-
-	// Message What was done, as a translation key such as `team.role_changed`.
-	Message *string `json:"message,omitempty"`
-}
-
 // APIKeyMaker defines model for APIKeyMaker.
 type APIKeyMaker struct {
 	// ID The id of it.
@@ -499,6 +523,14 @@ type APIKeyMaker struct {
 
 	// Name The name.
 	Name string `json:"name"`
+}
+
+// APIKeyPage defines model for APIKeyPage.
+type APIKeyPage struct {
+	// Data The resource, or the list of them.
+	Data  []APIKey  `json:"data"`
+	Links PageLinks `json:"links"`
+	Meta  PageMeta  `json:"meta"`
 }
 
 // APIKeyScope What an API key opens. tenants.read is for keys of the platform alone.
@@ -582,6 +614,9 @@ type AdminCreateFeatureRequest struct {
 
 	// Name A text for each language; what is null or empty has none.
 	Name TranslatedName `json:"name"`
+
+	// SortOrder Place in the lists that customers see; features with the same one are in the order of their codes.
+	SortOrder *int `json:"sort_order,omitempty"`
 }
 
 // AdminCreateMeterRequest defines model for AdminCreateMeterRequest.
@@ -765,6 +800,9 @@ type AdminFeature struct {
 
 	// Metadata Keys and values of your own, kept as they are.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
+
+	// SortOrder Plans are listed by this, the lowest first.
+	SortOrder int `json:"sort_order"`
 
 	// Translations The texts by language.
 	Translations map[string]Translation `json:"translations"`
@@ -979,7 +1017,7 @@ type AdminPriceStatus struct {
 	// Status How a price compares with the payment provider's.
 	Status PriceStatus `json:"status"`
 
-	// Warning Why the price cannot be sold although nothing is wrong with its link: it is below the lowest amount that the payment provider collects.
+	// Warning Why the price cannot be sold although nothing is wrong with its link: it is below the lowest amount that the payment provider collects, its currency is not supported, or the plan bills too many meters.
 	Warning nullable.Nullable[string] `json:"warning"`
 }
 
@@ -1103,8 +1141,14 @@ type AdminTenant struct {
 	// SubscriptionStatus The status of the subscription; null without one.
 	SubscriptionStatus nullable.Nullable[SubscriptionStatus] `json:"subscription_status"`
 
+	// VatName The registered name while the VAT number is valid.
+	VatName nullable.Nullable[string] `json:"vat_name"`
+
 	// VatNumber The VAT number; null for none.
 	VatNumber nullable.Nullable[string] `json:"vat_number"`
+
+	// VatStatus The registry's answer about a VAT number.
+	VatStatus VATStatus `json:"vat_status"`
 }
 
 // AdminTenantAnswer defines model for AdminTenantAnswer.
@@ -1157,6 +1201,9 @@ type AdminUpdateFeatureRequest struct {
 
 	// Name A text for each language; what is null or empty has none.
 	Name *TranslatedNameChange `json:"name,omitempty"`
+
+	// SortOrder Plans are listed by this, the lowest first.
+	SortOrder *int `json:"sort_order,omitempty"`
 }
 
 // AdminUpdateMemberRequest defines model for AdminUpdateMemberRequest.
@@ -1414,10 +1461,17 @@ type ChangePlanRequest struct {
 
 // ChangePreview defines model for ChangePreview.
 type ChangePreview struct {
-	Breakdown ProrationBreakdown `json:"breakdown"`
-	Charge    PreviewAmount      `json:"charge"`
-	Credit    PreviewAmount      `json:"credit"`
-	Net       PreviewAmount      `json:"net"`
+	BalanceApplied PreviewAmount      `json:"balance_applied"`
+	Breakdown      ProrationBreakdown `json:"breakdown"`
+	Charge         PreviewAmount      `json:"charge"`
+	Credit         PreviewAmount      `json:"credit"`
+	DueNow         PreviewAmount      `json:"due_now"`
+	Net            PreviewAmount      `json:"net"`
+	NextAmount     PreviewAmount      `json:"next_amount"`
+
+	// NextBillingAt When the next regular bill is due after the change: the end of its period or trial. Null if the subscription is scheduled to end.
+	NextBillingAt nullable.Nullable[time.Time] `json:"next_billing_at"`
+	NextDue       PreviewAmount                `json:"next_due"`
 }
 
 // ChangePreviewAnswer defines model for ChangePreviewAnswer.
@@ -1633,6 +1687,17 @@ type CreateWebhookEndpointRequest struct {
 	URL string `json:"url"`
 }
 
+// CreditEntry defines model for CreditEntry.
+type CreditEntry struct {
+	Amount Money `json:"amount"`
+
+	// CreatedAt When it was made, in UTC.
+	CreatedAt time.Time `json:"created_at"`
+
+	// ID The id of it.
+	ID string `json:"id"`
+}
+
 // Currency defines model for Currency.
 type Currency struct {
 	// Code The ISO 4217 code.
@@ -1715,6 +1780,22 @@ type CursorMeta struct {
 
 	// PerPage How many entries a page has.
 	PerPage int `json:"per_page"`
+}
+
+// CustomerCredit defines model for CustomerCredit.
+type CustomerCredit struct {
+	Balance Money `json:"balance"`
+
+	// Entries The amounts that the platform gave or took back, newest first; at most 100. Invoices change the balance, too: see their balance_applied.
+	Entries []CreditEntry `json:"entries"`
+}
+
+// CustomerCreditAnswer defines model for CustomerCreditAnswer.
+type CustomerCreditAnswer struct {
+	Data CustomerCredit `json:"data"`
+
+	// Message What was done, as a translation key such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
 }
 
 // DelegatedLogin defines model for DelegatedLogin.
@@ -2051,7 +2132,8 @@ type InvitedUser struct {
 
 // Invoice defines model for Invoice.
 type Invoice struct {
-	BillingInfo InvoiceParty `json:"billing_info"`
+	BalanceApplied Money        `json:"balance_applied"`
+	BillingInfo    InvoiceParty `json:"billing_info"`
 
 	// CreatedAt When it was made, in UTC.
 	CreatedAt time.Time `json:"created_at"`
@@ -2247,7 +2329,7 @@ type InvoiceTotals struct {
 	// Currency The ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
-	// Open What is left to pay, in minor units.
+	// Open What is left to pay, in minor units. An invoice that a bank debit is paying does not count.
 	Open int64 `json:"open"`
 
 	// Paid What was paid, in minor units; credit that was used up is not in it.
@@ -2376,6 +2458,12 @@ type LoginUserAnswer struct {
 
 // MailHealth defines model for MailHealth.
 type MailHealth struct {
+	// Failing How many of them failed at their last attempt, up to 10,000.
+	Failing int64 `json:"failing"`
+
+	// Sent Whether the mail server took the last mail of this instance; null before the first.
+	Sent nullable.Nullable[bool] `json:"sent"`
+
 	// Waiting How many mails are to be sent, up to 10,000.
 	Waiting int64 `json:"waiting"`
 }
@@ -2694,7 +2782,7 @@ type OfferedPlan struct {
 	// SortOrder Plans are listed by this, the lowest first.
 	SortOrder int `json:"sort_order"`
 
-	// TrialDays How many days nothing is paid at first; 0 for no trial.
+	// TrialDays The days of the trial that the tenant would get; 0 where it would get none, as after a trial of the product.
 	TrialDays int `json:"trial_days"`
 }
 
@@ -2939,6 +3027,9 @@ type Plan struct {
 
 	// Metadata Keys and values of your own, kept as they are.
 	Metadata nullable.Nullable[map[string]interface{}] `json:"metadata"`
+
+	// Meters What usage costs besides the price, on plans billed by usage: one entry for each meter and currency.
+	Meters []PublicMeter `json:"meters"`
 
 	// Name The name.
 	Name string `json:"name"`
@@ -3275,7 +3366,8 @@ type ProrationBreakdown struct {
 	PeriodStart Date `json:"period_start"`
 
 	// TotalDays How many days the billing period has.
-	TotalDays int64 `json:"total_days"`
+	TotalDays int64         `json:"total_days"`
+	Usage     PreviewAmount `json:"usage"`
 }
 
 // ProviderHealth defines model for ProviderHealth.
@@ -3300,6 +3392,24 @@ type ProviderHealth struct {
 type ProviderPriceInput struct {
 	// PspPriceID The id of the price at the payment provider; null where it is not linked.
 	PspPriceID string `json:"psp_price_id"`
+}
+
+// PublicMeter defines model for PublicMeter.
+type PublicMeter struct {
+	// Code The code by which programs know it.
+	Code string `json:"code"`
+
+	// Currency The ISO 4217 code of the currency.
+	Currency string `json:"currency"`
+
+	// Name The name.
+	Name string `json:"name"`
+
+	// UnitLabel What is counted, such as `calls` or `GB`; null for nothing.
+	UnitLabel nullable.Nullable[string] `json:"unit_label"`
+
+	// UnitPriceCents Minor units of the currency, exact to 12 decimals.
+	UnitPriceCents json.Number `json:"unit_price_cents"`
 }
 
 // PushKeys defines model for PushKeys.
@@ -3419,6 +3529,12 @@ type RegisterWithInvitationRequest struct {
 
 	// PasswordConfirmation The password once more.
 	PasswordConfirmation string `json:"password_confirmation"`
+}
+
+// RemoveIdentityRequest defines model for RemoveIdentityRequest.
+type RemoveIdentityRequest struct {
+	// CurrentPassword Needed by an account that has one.
+	CurrentPassword *string `json:"current_password,omitempty"`
 }
 
 // RenameAPIKeyRequest defines model for RenameAPIKeyRequest.
@@ -3600,11 +3716,26 @@ type StartImpersonationRequest struct {
 
 // StartOnboardingRequest defines model for StartOnboardingRequest.
 type StartOnboardingRequest struct {
+	// Address The postal address, in one or several lines.
+	Address nullable.Nullable[string] `json:"address,omitempty"`
+
+	// BillingEmail Where mails about bills go; null for the owner's address.
+	BillingEmail nullable.Nullable[string] `json:"billing_email,omitempty"`
+
+	// City The city.
+	City nullable.Nullable[string] `json:"city,omitempty"`
+
+	// Country The country: two letters of ISO 3166-1.
+	Country nullable.Nullable[string] `json:"country,omitempty"`
+
 	// Currency The ISO 4217 code of the currency.
 	Currency string `json:"currency"`
 
 	// Email The email address.
 	Email string `json:"email"`
+
+	// LegalName The name on bills.
+	LegalName nullable.Nullable[string] `json:"legal_name,omitempty"`
 
 	// Name The name.
 	Name string `json:"name"`
@@ -3618,11 +3749,17 @@ type StartOnboardingRequest struct {
 	// PlanSlug The slug of the plan to buy.
 	PlanSlug string `json:"plan_slug"`
 
+	// PostalCode The postal code.
+	PostalCode nullable.Nullable[string] `json:"postal_code,omitempty"`
+
 	// Quantity Seats of a seat plan; default 1.
 	Quantity *int64 `json:"quantity,omitempty"`
 
 	// TenantName Default: the user's name.
 	TenantName *string `json:"tenant_name,omitempty"`
+
+	// VatNumber The VAT number; null for none.
+	VatNumber nullable.Nullable[string] `json:"vat_number,omitempty"`
 }
 
 // StartedOnboarding defines model for StartedOnboarding.
@@ -4057,8 +4194,14 @@ type Tenant struct {
 	// Users The members, in the order in which they joined, at most 1,000. Where there are more, the header X-Users-Total says how many; the list of members has all of them.
 	Users []Person `json:"users"`
 
+	// VatName The registered name while the VAT number is valid.
+	VatName nullable.Nullable[string] `json:"vat_name"`
+
 	// VatNumber The VAT number; null for none.
 	VatNumber nullable.Nullable[string] `json:"vat_number"`
+
+	// VatStatus The registry's answer about a VAT number.
+	VatStatus VATStatus `json:"vat_status"`
 }
 
 // TenantAnswer defines model for TenantAnswer.
@@ -4077,7 +4220,7 @@ type TenantBilling struct {
 	// FailedPayment The last failed payment of an invoice that is still open; null for none.
 	FailedPayment nullable.Nullable[FailedPayment] `json:"failed_payment"`
 
-	// Open What is left to pay of open invoices, by currency.
+	// Open What is left to pay of open invoices, by currency. An invoice that a bank debit is paying does not count.
 	Open []CurrencySum `json:"open"`
 
 	// PaidInAll What the tenant has ever paid, refunds not taken off, by currency.
@@ -4248,6 +4391,9 @@ type TimelineEntry struct {
 	// At When it happened; of usage.refused when the hour began in which events were refused, so its number still grows until the hour ends.
 	At time.Time `json:"at"`
 
+	// By What acted: a user, a user who has deleted their account, an API key, or the service itself and its command line. Payments, usage and webhooks are by the service.
+	By TimelineEntryBy `json:"by"`
+
 	// Facts What is known of it, by the kind.
 	Facts TimelineEntry_Facts `json:"facts"`
 
@@ -4263,6 +4409,9 @@ type TimelineEntry struct {
 	// Type What happened: of a change the action of the audit trail, such as member.role_changed; invoice.issued, invoice.voided, payment.succeeded, payment.failed, payment.action_required or refund.created; usage.alert or usage.refused; webhook.failed. New types may appear.
 	Type string `json:"type"`
 }
+
+// TimelineEntryBy What acted: a user, a user who has deleted their account, an API key, or the service itself and its command line. Payments, usage and webhooks are by the service.
+type TimelineEntryBy string
 
 // TimelineEntry_Facts What is known of it, by the kind.
 type TimelineEntry_Facts struct {
@@ -4579,8 +4728,41 @@ type UsageSummaryAnswer struct {
 	Message *string `json:"message,omitempty"`
 }
 
+// UserIdentity defines model for UserIdentity.
+type UserIdentity struct {
+	// CreatedAt When it was made, in UTC.
+	CreatedAt time.Time `json:"created_at"`
+
+	// Email The address at the provider.
+	Email string `json:"email"`
+
+	// ID The id of it.
+	ID string `json:"id"`
+
+	// LastUsedAt The last login with it.
+	LastUsedAt nullable.Nullable[time.Time] `json:"last_used_at"`
+
+	// Provider The name of the identity provider.
+	Provider string `json:"provider"`
+}
+
+// UserIdentityList defines model for UserIdentityList.
+type UserIdentityList struct {
+	// Data The resource, or the list of them.
+	Data []UserIdentity `json:"data"`
+
+	// Message What was done, as a translation key such as `team.role_changed`.
+	Message *string `json:"message,omitempty"`
+}
+
+// VATStatus The registry's answer about a VAT number.
+type VATStatus string
+
 // VerifyEmailRequest defines model for VerifyEmailRequest.
 type VerifyEmailRequest struct {
+	// CurrentPassword For a change of the email without a login of the account: its password.
+	CurrentPassword *string `json:"current_password,omitempty"`
+
 	// Token The token of the mail.
 	Token string `json:"token"`
 }
@@ -4605,7 +4787,7 @@ type WebhookAttempt struct {
 	// DurationMs How long the attempt took, in milliseconds.
 	DurationMs int64 `json:"duration_ms"`
 
-	// Error Why there was no answer; null where there was one.
+	// Error Why there was no answer; null where there was one. address_not_allowed: the name of the host is unknown, or its address is not public.
 	Error nullable.Nullable[DeliveryError] `json:"error"`
 
 	// StatusCode Null without an answer.
@@ -4717,7 +4899,7 @@ type WebhookFacts struct {
 	// Status The HTTP status of the last answer; null without one.
 	Status nullable.Nullable[int] `json:"status"`
 
-	// URL Where it sends to now.
+	// URL Where it sends to now: scheme, host and a digest of the URL.
 	URL string `json:"url"`
 }
 
@@ -4767,6 +4949,21 @@ type ListActivityParams struct {
 	// Cursor The next_cursor of the page before; the newest entries when omitted.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
+
+// ListPlatformAPIKeysParams defines parameters for ListPlatformAPIKeys.
+type ListPlatformAPIKeysParams struct {
+	// Page Which page, from 1 on. One past the end is empty.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage How many entries a page has.
+	PerPage *int `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Sort Comma-separated; a leading minus sorts descending. Without it: -created_at.
+	Sort *[]ListPlatformAPIKeysParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+}
+
+// ListPlatformAPIKeysParamsSort defines parameters for ListPlatformAPIKeys.
+type ListPlatformAPIKeysParamsSort string
 
 // ListAuditLogParams defines parameters for ListAuditLog.
 type ListAuditLogParams struct {
@@ -5070,8 +5267,11 @@ type ListPlatformWebhookDeliveriesParamsSort string
 
 // ExchangeLoginCodeParams defines parameters for ExchangeLoginCode.
 type ExchangeLoginCodeParams struct {
-	// TenantryOauth The browser's key; in cookie mode it must be that of the browser in which the login began.
+	// TenantryOauth The browser's key, from an earlier redirect.
 	TenantryOauth *string `form:"tenantry_oauth,omitempty" json:"tenantry_oauth,omitempty"`
+
+	// UnderscoreUnderscoreHostTenantryOauth The same under https.
+	UnderscoreUnderscoreHostTenantryOauth *string `form:"__Host-tenantry_oauth,omitempty" json:"__Host-tenantry_oauth,omitempty"`
 }
 
 // ListFeaturesParams defines parameters for ListFeatures.
@@ -5100,6 +5300,21 @@ type ListCurrenciesParams struct {
 	// IfNoneMatch The ETag of the answer that the caller has.
 	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
+
+// ListAPIKeysParams defines parameters for ListAPIKeys.
+type ListAPIKeysParams struct {
+	// Page Which page, from 1 on. One past the end is empty.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// PerPage How many entries a page has.
+	PerPage *int `form:"per_page,omitempty" json:"per_page,omitempty"`
+
+	// Sort Comma-separated; a leading minus sorts descending. Without it: -created_at.
+	Sort *[]ListAPIKeysParamsSort `form:"sort,omitempty" json:"sort,omitempty"`
+}
+
+// ListAPIKeysParamsSort defines parameters for ListAPIKeys.
+type ListAPIKeysParamsSort string
 
 // ListTenantAuditLogParams defines parameters for ListTenantAuditLog.
 type ListTenantAuditLogParams struct {
@@ -5207,6 +5422,9 @@ type ExportUsageParams struct {
 
 	// Format The form of the file.
 	Format *ExportUsageParamsFormat `form:"format,omitempty" json:"format,omitempty"`
+
+	// Bom Whether CSV begins with a byte order mark, which Excel needs to read UTF-8.
+	Bom *bool `form:"bom,omitempty" json:"bom,omitempty"`
 
 	// From A datetime, or a date in UTC; inclusive. By default 30 days before to; of a series by hour 7 days, by month a year.
 	From *string `form:"from,omitempty" json:"from,omitempty"`
@@ -5454,6 +5672,9 @@ type UploadAvatarMultipartRequestBody UploadAvatarMultipartBody
 // RequestEmailChangeJSONRequestBody defines body for RequestEmailChange for application/json ContentType.
 type RequestEmailChangeJSONRequestBody = RequestEmailChangeRequest
 
+// RemoveIdentityJSONRequestBody defines body for RemoveIdentity for application/json ContentType.
+type RemoveIdentityJSONRequestBody = RemoveIdentityRequest
+
 // ChangePasswordJSONRequestBody defines body for ChangePassword for application/json ContentType.
 type ChangePasswordJSONRequestBody = ChangePasswordRequest
 
@@ -5506,9 +5727,21 @@ func (c *Client) ListActivity(ctx context.Context, params *ListActivityParams) (
 }
 
 // ListPlatformAPIKeys is GET /api/v1/admin/api-keys: List the platform's API keys.
-func (c *Client) ListPlatformAPIKeys(ctx context.Context) (*APIKeyList, error) {
-	r := call{method: http.MethodGet, path: "/api/v1/admin/api-keys"}
-	return decode[APIKeyList](c.send(ctx, r))
+func (c *Client) ListPlatformAPIKeys(ctx context.Context, params *ListPlatformAPIKeysParams) (*APIKeyPage, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.Page != nil {
+			query.Set("page", text(*params.Page))
+		}
+		if params.PerPage != nil {
+			query.Set("per_page", text(*params.PerPage))
+		}
+		if params.Sort != nil {
+			query.Set("sort", text(*params.Sort))
+		}
+	}
+	r := call{method: http.MethodGet, path: "/api/v1/admin/api-keys", query: query}
+	return decode[APIKeyPage](c.send(ctx, r))
 }
 
 // CreatePlatformAPIKey is POST /api/v1/admin/api-keys: Create an API key of the platform.
@@ -6433,9 +6666,21 @@ func (c *Client) DeleteTenant(ctx context.Context, tenantID string, body DeleteT
 }
 
 // ListAPIKeys is GET /api/v1/tenant/{tenantId}/api-keys: List the tenant's API keys.
-func (c *Client) ListAPIKeys(ctx context.Context, tenantID string) (*APIKeyList, error) {
-	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/api-keys", segment(tenantID))}
-	return decode[APIKeyList](c.send(ctx, r))
+func (c *Client) ListAPIKeys(ctx context.Context, tenantID string, params *ListAPIKeysParams) (*APIKeyPage, error) {
+	query := url.Values{}
+	if params != nil {
+		if params.Page != nil {
+			query.Set("page", text(*params.Page))
+		}
+		if params.PerPage != nil {
+			query.Set("per_page", text(*params.PerPage))
+		}
+		if params.Sort != nil {
+			query.Set("sort", text(*params.Sort))
+		}
+	}
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/api-keys", segment(tenantID)), query: query}
+	return decode[APIKeyPage](c.send(ctx, r))
 }
 
 // CreateAPIKey is POST /api/v1/tenant/{tenantId}/api-keys: Create an API key; its secret is shown once.
@@ -6508,6 +6753,12 @@ func (c *Client) ShowPaymentMethod(ctx context.Context, tenantID string) (*Payme
 func (c *Client) CreateCheckout(ctx context.Context, tenantID string, body CreateCheckoutRequest) (*CheckoutAnswer, error) {
 	r := call{method: http.MethodPost, path: fmt.Sprintf("/api/v1/tenant/%s/checkout", segment(tenantID)), body: body}
 	return decode[CheckoutAnswer](c.send(ctx, r))
+}
+
+// ShowCredit is GET /api/v1/tenant/{tenantId}/credit: Show the credit that the next invoices use.
+func (c *Client) ShowCredit(ctx context.Context, tenantID string) (*CustomerCreditAnswer, error) {
+	r := call{method: http.MethodGet, path: fmt.Sprintf("/api/v1/tenant/%s/credit", segment(tenantID))}
+	return decode[CustomerCreditAnswer](c.send(ctx, r))
 }
 
 // OpenBillingPortal is POST /api/v1/tenant/{tenantId}/docs/billing/portal: Open the hosted billing portal.
@@ -6803,6 +7054,9 @@ func (c *Client) ExportUsage(ctx context.Context, tenantID string, params *Expor
 		if params.Format != nil {
 			query.Set("format", text(*params.Format))
 		}
+		if params.Bom != nil {
+			query.Set("bom", text(*params.Bom))
+		}
 		if params.From != nil {
 			query.Set("from", text(*params.From))
 		}
@@ -6971,6 +7225,18 @@ func (c *Client) ExportAccount(ctx context.Context) (*map[string]interface{}, er
 	return decode[map[string]interface{}](c.send(ctx, r))
 }
 
+// ListIdentities is GET /api/v1/user/identities: List the caller's accounts at identity providers.
+func (c *Client) ListIdentities(ctx context.Context) (*UserIdentityList, error) {
+	r := call{method: http.MethodGet, path: "/api/v1/user/identities"}
+	return decode[UserIdentityList](c.send(ctx, r))
+}
+
+// RemoveIdentity is DELETE /api/v1/user/identities/{id}: Remove one of the caller's accounts at identity providers.
+func (c *Client) RemoveIdentity(ctx context.Context, id string, body RemoveIdentityRequest) error {
+	r := call{method: http.MethodDelete, path: fmt.Sprintf("/api/v1/user/identities/%s", segment(id)), body: body}
+	return done(c.send(ctx, r))
+}
+
 // ChangePassword is PUT /api/v1/user/password: Change the caller's password; other logins end.
 func (c *Client) ChangePassword(ctx context.Context, body ChangePasswordRequest) error {
 	r := call{method: http.MethodPut, path: "/api/v1/user/password", body: body}
@@ -7030,6 +7296,35 @@ func (c *Client) ListActivityAll(ctx context.Context, params *ListActivityParams
 				return
 			}
 			p.Cursor = &next
+		}
+	}
+}
+
+// ListPlatformAPIKeysAll goes through all pages of ListPlatformAPIKeys. It ends after the first error.
+func (c *Client) ListPlatformAPIKeysAll(ctx context.Context, params *ListPlatformAPIKeysParams) iter.Seq2[APIKey, error] {
+	return func(yield func(APIKey, error) bool) {
+		var p ListPlatformAPIKeysParams
+		if params != nil {
+			p = *params
+		}
+		if p.Page == nil {
+			p.Page = new(1)
+		}
+		for {
+			page, err := c.ListPlatformAPIKeys(ctx, &p)
+			if err != nil {
+				yield(APIKey{}, err)
+				return
+			}
+			for _, one := range page.Data {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			if page.Meta.CurrentPage >= page.Meta.LastPage {
+				return
+			}
+			p.Page = new(int(page.Meta.CurrentPage) + 1)
 		}
 	}
 }
@@ -7365,6 +7660,35 @@ func (c *Client) ListPlatformWebhookDeliveriesAll(ctx context.Context, endpoint 
 			page, err := c.ListPlatformWebhookDeliveries(ctx, endpoint, &p)
 			if err != nil {
 				yield(WebhookDelivery{}, err)
+				return
+			}
+			for _, one := range page.Data {
+				if !yield(one, nil) {
+					return
+				}
+			}
+			if page.Meta.CurrentPage >= page.Meta.LastPage {
+				return
+			}
+			p.Page = new(int(page.Meta.CurrentPage) + 1)
+		}
+	}
+}
+
+// ListAPIKeysAll goes through all pages of ListAPIKeys. It ends after the first error.
+func (c *Client) ListAPIKeysAll(ctx context.Context, tenantID string, params *ListAPIKeysParams) iter.Seq2[APIKey, error] {
+	return func(yield func(APIKey, error) bool) {
+		var p ListAPIKeysParams
+		if params != nil {
+			p = *params
+		}
+		if p.Page == nil {
+			p.Page = new(1)
+		}
+		for {
+			page, err := c.ListAPIKeys(ctx, tenantID, &p)
+			if err != nil {
+				yield(APIKey{}, err)
 				return
 			}
 			for _, one := range page.Data {

@@ -46,7 +46,7 @@ func TestCompletion(t *testing.T) {
 		"jobs drop --k":                  {"--kind"},
 		"completion ":                    {"bash", "zsh", "fish"},
 		"completion z":                   {"zsh"},
-		"mail preview invitation --lo":   {"--logo", "--locale"},
+		"mail preview invitation --lo":   {"--logo", "--locales", "--locale"},
 		"nothing of the kind --nothing ": nil,
 	} {
 		got := words(t, strings.Split(typed, " ")...)

@@ -38,6 +38,9 @@ func TestTheDataFolderIsServedByOne(t *testing.T) {
 	if code != 1 || !strings.Contains(out, "the data folder "+folder+" is in use") {
 		t.Errorf("a second process: %d %s", code, out)
 	}
+	if out, code := run("dev", "--addr", address, "--data", t.TempDir()); code != 1 || !strings.Contains(out, "address already in use") || !strings.Contains(out, "--addr") {
+		t.Errorf("a second process at the same address: %d %s", code, out)
+	}
 	backup := filepath.Join(t.TempDir(), "saved.db")
 	for _, beside := range [][]string{{"admin", "list"}, {"backup", backup}, {"doctor"}} {
 		if out, code := run(beside...); code != 0 {

@@ -35,6 +35,10 @@ type Grant struct {
 	// Replaces is the session that the browser had before, "" for none. It ends, so
 	// that nobody who knows its secret is logged in as the user.
 	Replaces string
+	// Identity and Provider are the identity that a delegated login came through; nil and
+	// "" for other logins.
+	Identity *uuid.UUID
+	Provider string
 }
 
 // Membership is a user's place in a tenant, as the profile shows it.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"github.com/tenantry/tenantry/internal/account/common"
@@ -17,11 +16,6 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
-
-// Audit is the trail of changes.
-type Audit interface {
-	Record(ctx context.Context, e audit.Entry) error
-}
 
 // Admin is a platform admin. Who is one, and with which permissions, is decided on the
 // command line only, never over HTTP (rules: account#platform-admins).
@@ -38,11 +32,11 @@ func (s *Service) CreateAdmin(ctx context.Context, name, email, password string,
 	if err != nil {
 		return User{}, err
 	}
-	name = strings.TrimSpace(name)
+	name = shape.NormalText(name)
 	if n := utf8.RuneCountInString(name); n == 0 || n > 255 || !shape.IsName(name) {
 		return User{}, errors.New("name: must have 1 to 255 characters, none of them for control, format or private use")
 	}
-	if utf8.RuneCountInString(password) < 8 || len(password) > 1024 {
+	if shape.PasswordLength(password) < 8 || len(password) > 1024 {
 		return User{}, errors.New("password: must have at least 8 characters and at most 1024 bytes")
 	}
 	if common.Has(password) {
@@ -77,7 +71,8 @@ func (s *Service) Admins(ctx context.Context) ([]Admin, error) {
 
 // GrantAdmin makes an account a platform admin, or changes the permissions of one. No
 // permissions means all of them. Who becomes one must log in again, so that no older
-// login gains rights, and impersonations of them end (rules:
+// login gains rights, and impersonations of them end. Their provider identities are
+// removed: control of an identity provider must not give control of the platform (rules:
 // account#platform-admins). ErrNoAccount where the email has no account, ErrUnverified
 // where nobody has proved that it is theirs.
 func (s *Service) GrantAdmin(ctx context.Context, email string, permissions []string) (User, error) {
@@ -85,17 +80,17 @@ func (s *Service) GrantAdmin(ctx context.Context, email string, permissions []st
 	if err != nil {
 		return User{}, err
 	}
-	return s.changeAdmin(ctx, "admin.granted", email, true, list)
+	return s.changeAdmin(ctx, "admin.granted", email, true, permissions, list)
 }
 
 // RevokeAdmin makes a platform admin an ordinary account again. It ends everything
 // that authenticates them, and their impersonation of somebody else. ErrNoAccount
 // where the email has no account, ErrNotAdmin where it is no admin's.
 func (s *Service) RevokeAdmin(ctx context.Context, email string) (User, error) {
-	return s.changeAdmin(ctx, "admin.revoked", email, false, nil)
+	return s.changeAdmin(ctx, "admin.revoked", email, false, nil, nil)
 }
 
-func (s *Service) changeAdmin(ctx context.Context, action, email string, isAdmin bool, list sqldb.JSON) (User, error) {
+func (s *Service) changeAdmin(ctx context.Context, action, email string, isAdmin bool, permissions []string, list sqldb.JSON) (User, error) {
 	address, err := normalized(email)
 	if err != nil {
 		return User{}, err
@@ -129,6 +124,16 @@ func (s *Service) changeAdmin(ctx context.Context, action, email string, isAdmin
 				return err
 			}
 			if err := s.deps.Impersonations.EndOf(ctx, old.ID); err != nil {
+				return err
+			}
+		}
+		switch {
+		case isAdmin && !old.IsPlatformAdmin:
+			if err := s.removeIdentities(ctx, old.ID); err != nil {
+				return err
+			}
+		case isAdmin && len(permissions) > 0 && !slices.Contains(permissions, authz.ImpersonationStart):
+			if err := s.deps.Impersonations.Expire(ctx, old.ID); err != nil {
 				return err
 			}
 		}

@@ -41,6 +41,9 @@ func (s *Service) AuthenticateSession(ctx context.Context, token string) (*authz
 }
 
 func (s *Service) lookUp(ctx context.Context, kind, token string) (credential, error) {
+	if len(token) != tokenLength { // It was never issued: no query is needed.
+		return credential{}, errUnauthenticated
+	}
 	c, found, err := s.credentials.Get(ctx, hashToken(token))
 	if err != nil {
 		return c, err
@@ -63,7 +66,7 @@ func callerOf(c credential) (*authz.Caller, error) {
 	}
 	if c.impersonatorID != nil {
 		// The caller is the target, without any rights of a platform admin.
-		caller.Impersonator = &authz.Impersonator{UserID: *c.impersonatorID, Name: *c.impersonatorName}
+		caller.Impersonator = &authz.Impersonator{UserID: *c.impersonatorID, Name: *c.impersonatorName, Ended: c.impersonationEnded}
 		caller.IsPlatformAdmin = false
 	}
 	if caller.IsPlatformAdmin {

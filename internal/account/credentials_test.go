@@ -1,7 +1,9 @@
 package account
 
 import (
+	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -50,4 +52,15 @@ func TestCredentials(t *testing.T) {
 			t.Errorf("Eve has %v", got)
 		}
 	})
+}
+
+// A text that was never issued as a token is refused without a query, which this service could not
+// make.
+func TestMalformedTokensNeedNoQuery(t *testing.T) {
+	t.Parallel()
+	for _, token := range []string{"", "tnk_", "tnk_" + strings.Repeat("a", 47), strings.Repeat("a", 42), strings.Repeat("a", 44)} {
+		if _, err := (&Service{}).Authenticate(t.Context(), token); !errors.Is(err, errUnauthenticated) {
+			t.Errorf("%q: %v", token, err)
+		}
+	}
 }

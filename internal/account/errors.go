@@ -11,6 +11,8 @@ var (
 	errUnauthenticated = fault.New(fault.Unauthenticated, "error.unauthenticated")
 	errCommonPassword  = fault.OnField("password", "validation.common_password")
 	errCurrentPassword = fault.OnField("current_password", "validation.current_password")
+	errOwner           = fault.OnField("current_password", "validation.owner_password")
+	errRecentLogin     = fault.Coded(fault.Forbidden, fault.RecentLoginRequired)
 	errEmailTaken      = fault.OnField("email", "validation.taken")
 	errRefreshToken    = fault.Coded(fault.Unauthenticated, fault.InvalidRefreshToken)
 	errRefreshExpired  = fault.Coded(fault.Unauthenticated, fault.RefreshTokenExpired)

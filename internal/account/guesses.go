@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/fault"
@@ -47,19 +48,27 @@ func (g *guesses) add(limit int64, now time.Time) {
 	}
 }
 
+// guess is a password that was counted before it is checked. Exactly one of right and
+// wrong is called once it was checked.
+type guess struct {
+	right func(context.Context) error // takes the guess back
+	wrong func(context.Context) error // records that the account is closed to passwords
+}
+
 // guess counts a login as a guess before its password is checked, so that guesses at the
 // same time don't get past the limit together. It refuses, with the time to wait, where
-// there were too many wrong ones, whether or not this one is right. It returns what takes
-// the guess back because the password was right. Emails without an account count alike,
+// there were too many wrong ones, whether or not this one is right. Emails without an account count alike,
 // so that nobody learns which have one (rules: account#wrong-passwords).
-func (s *Service) guess(ctx context.Context, email string) (right func(context.Context) error, err error) {
+func (s *Service) guess(ctx context.Context, email string) (guess, error) {
 	limit := int64(s.deps.WrongPasswords)
+	nothing := func(context.Context) error { return nil }
 	if limit <= 0 {
-		return func(context.Context) error { return nil }, nil
+		return guess{nothing, nothing}, nil
 	}
 	var before, after guesses
-	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
+		var err error
 		if before, err = s.store.lockGuesses(ctx, email, now); err != nil {
 			return err
 		}
@@ -76,9 +85,9 @@ func (s *Service) guess(ctx context.Context, email string) (right func(context.C
 		return s.store.setGuesses(ctx, email, after)
 	})
 	if err != nil {
-		return nil, err
+		return guess{}, err
 	}
-	return func(ctx context.Context) error {
+	right := func(ctx context.Context) error {
 		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 			present, err := s.store.lockGuesses(ctx, email, s.deps.Clock.Now())
 			if err != nil || present.count == 0 { // a reset has cleared them
@@ -90,7 +99,27 @@ func (s *Service) guess(ctx context.Context, email string) (right func(context.C
 			}
 			return s.store.setGuesses(ctx, email, present)
 		})
-	}, nil
+	}
+	wrong := nothing
+	if after.count >= limit {
+		wrong = func(ctx context.Context) error { return s.recordBlocked(ctx, email) }
+	}
+	return guess{right, wrong}, nil
+}
+
+// recordBlocked records that wrong passwords have closed an account to passwords. Each
+// closing lasts longer than the one before, so guesses do not flood the audit trail.
+func (s *Service) recordBlocked(ctx context.Context, email string) error {
+	user, _, err := s.store.userByEmail(ctx, email)
+	if errors.Is(err, errNoUser) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		return s.Record(ctx, user.ID, "login.blocked", nil, map[string]any{"method": "password"})
+	})
 }
 
 var errTooManyGuesses = fault.New(fault.TooMany, "error.too_many_guesses")

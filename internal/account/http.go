@@ -135,6 +135,12 @@ func (h *HTTP) sessionUser(ctx context.Context, user User) (SessionUser, error) 
 	}, nil
 }
 
+// CheckCurrentPassword refuses a missing or wrong current_password of the caller.
+func (h *HTTP) CheckCurrentPassword(ctx context.Context, _, text func(string) string) error {
+	_, err := h.svc.Prove(ctx, authz.From(ctx), text("current_password"))
+	return err
+}
+
 type refreshInput struct {
 	Body struct {
 		RefreshToken string `json:"refresh_token" minLength:"64" maxLength:"64"`

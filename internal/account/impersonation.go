@@ -23,6 +23,9 @@ type Impersonations interface {
 	// EndOf ends the impersonations whose target a user is. The target and the
 	// impersonators are locked.
 	EndOf(ctx context.Context, targetID int64) error
+	// Expire ends the impersonations by an admin, whose credentials keep refusing requests
+	// until they stop. The admin is locked.
+	Expire(ctx context.Context, adminID int64) error
 	// ImpersonatorsOf lists who impersonates a user.
 	ImpersonatorsOf(ctx context.Context, targetID int64) ([]int64, error)
 }
@@ -33,6 +36,7 @@ type noImpersonations struct{}
 func (noImpersonations) EndDead(context.Context, int64) error              { return nil }
 func (noImpersonations) EndFamily(context.Context, int64, uuid.UUID) error { return nil }
 func (noImpersonations) EndOf(context.Context, int64) error                { return nil }
+func (noImpersonations) Expire(context.Context, int64) error               { return nil }
 func (noImpersonations) ImpersonatorsOf(context.Context, int64) ([]int64, error) {
 	return nil, nil
 }

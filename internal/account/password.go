@@ -9,6 +9,7 @@ import (
 
 	"github.com/alexedwards/argon2id"
 	"golang.org/x/crypto/argon2"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/tenantry/tenantry/internal/account/common"
 )
@@ -23,7 +24,8 @@ type HashCost struct {
 // Sheet recommends with 1 lane.
 func DefaultHashCost() HashCost { return HashCost{MemoryKiB: 19 * 1024, Passes: 2} }
 
-// Passwords hashes and checks passwords with Argon2id. A hash keeps a core busy for
+// Passwords hashes and checks passwords with Argon2id. A password is hashed in Unicode NFKC
+// (NIST SP 800-63B, section 3.1.1.2): keyboards write é as one code point or as two. A hash keeps a core busy for
 // tens of milliseconds, so no more run at once than there are cores: a burst of
 // logins waits here and does not take the memory of the rest of the service.
 type Passwords struct {
@@ -64,30 +66,47 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 		return "", err
 	}
 	defer p.leave()
-	return argon2id.CreateHash(password, p.params)
+	return argon2id.CreateHash(norm.NFKC.String(password), p.params)
 }
 
 // Matches reports whether a hash is that of a password. A nil hash matches nothing
 // and takes the same time as any other, so that the time of a login does not reveal
 // which emails have an account.
 func (p *Passwords) Matches(ctx context.Context, password string, hash *string) (bool, error) {
+	ok, _, err := p.check(ctx, password, hash)
+	return ok, err
+}
+
+// check is Matches, and reports whether a matching hash is outdated: made with other
+// parameters than p has, by another function, or from a password that was not normalized.
+func (p *Passwords) check(ctx context.Context, password string, hash *string) (ok, isOutdated bool, err error) {
 	if err := p.enter(ctx); err != nil {
-		return false, err
+		return false, false, err
 	}
 	defer p.leave()
-	if hash == nil {
+	normal := norm.NFKC.String(password)
+	if ok, err = p.matches(normal, hash); ok || err != nil || password == normal {
+		return ok, ok && p.hasOtherParams(*hash), err
+	}
+	// Older and imported hashes are of passwords as they were typed.
+	ok, err = p.matches(password, hash)
+	return ok, ok, err
+}
+
+func (p *Passwords) matches(password string, hash *string) (bool, error) {
+	switch {
+	case hash == nil:
 		_, err := argon2id.ComparePasswordAndHash(password, p.decoy)
 		return false, err
-	}
-	if isBcrypt(*hash) {
+	case isBcrypt(*hash):
 		return matchesBcrypt(password, *hash)
 	}
 	return argon2id.ComparePasswordAndHash(password, *hash)
 }
 
-// outdated reports whether a hash was made with other parameters than p has, or by
+// hasOtherParams reports whether a hash was made with other parameters than p has, or by
 // another function.
-func (p *Passwords) outdated(hash string) bool {
+func (p *Passwords) hasOtherParams(hash string) bool {
 	params, _, _, err := argon2id.DecodeHash(hash)
 	return err != nil || *params != *p.params
 }

@@ -68,7 +68,7 @@ func TestLoginRenewsOutdatedHashes(t *testing.T) {
 				t.Errorf("renewed: %t", renewed)
 			}
 		}
-		if s.deps.Passwords.outdated(hash()) {
+		if s.deps.Passwords.hasOtherParams(hash()) {
 			t.Error("the hash is still outdated")
 		}
 	})
@@ -144,5 +144,43 @@ func TestTokens(t *testing.T) {
 			t.Fatal("a token came twice")
 		}
 		seen[access], seen[refresh] = true, true
+	}
+}
+
+// A password matches however its accents are typed. Hashes of passwords that were not
+// normalized still match the text that they were made of, until a login replaces them.
+func TestPasswordsAreNormalized(t *testing.T) {
+	t.Parallel()
+	p := NewPasswords(HashCost{MemoryKiB: 64, Passes: 1})
+	composed, decomposed, wide := "P\u00e4ssw\u00f6rter", "Pa\u0308sswo\u0308rter", "\uff30\u00e4ssw\u00f6rter" // NFC, NFD, a full-width P
+	old, err := argon2id.CreateHash(decomposed, p.params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bcrypted := bcryptHash(t, decomposed)
+	for _, made := range []string{composed, decomposed, wide} {
+		hash, err := p.Hash(t.Context(), made)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, typed := range []string{composed, decomposed, wide} {
+			if ok, outdated, err := p.check(t.Context(), typed, &hash); !ok || outdated || err != nil {
+				t.Errorf("hash of %+q, typed %+q: %t, outdated %t, %v", made, typed, ok, outdated, err)
+			}
+		}
+		if ok, err := p.Matches(t.Context(), "Passworter", &hash); ok || err != nil {
+			t.Errorf("without accents: %t, %v", ok, err)
+		}
+	}
+	for _, hash := range []string{old, bcrypted} {
+		if ok, outdated, err := p.check(t.Context(), decomposed, &hash); !ok || !outdated || err != nil {
+			t.Errorf("an older hash: %t, outdated %t, %v", ok, outdated, err)
+		}
+	}
+	if ok, err := p.Matches(t.Context(), decomposed, nil); ok || err != nil {
+		t.Errorf("no hash: %t, %v", ok, err)
+	}
+	if _, err := p.HashNew(t.Context(), "\uff50\uff41\uff53\uff53\uff57\uff4f\uff52\uff44"); err == nil { // password, full width
+		t.Error("a common password in full-width letters is accepted")
 	}
 }

@@ -17,15 +17,15 @@ UPDATE users SET password_hash = $2, updated_at = $3 WHERE id = $1;
 UPDATE users SET email_verified_at = $2 WHERE id = $1 AND email_verified_at IS NULL;
 
 -- name: InsertCredential :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12);
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13);
 
 -- The pair of a login, or of its refresh.
 -- name: InsertPair :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent)
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id)
 VALUES
-    (sqlc.arg(access_id), $1, 'access', sqlc.arg(access_hash), $2, $3, sqlc.arg(access_expires_at), 0, $4, $5, $6, $7),
-    (sqlc.arg(refresh_id), $1, 'refresh', sqlc.arg(refresh_hash), $2, $3, sqlc.arg(refresh_expires_at), 0, $4, $5, $6, $7);
+    (sqlc.arg(access_id), $1, 'access', sqlc.arg(access_hash), $2, $3, sqlc.arg(access_expires_at), 0, $4, $5, $6, $7, sqlc.narg(identity_id)),
+    (sqlc.arg(refresh_id), $1, 'refresh', sqlc.arg(refresh_hash), $2, $3, sqlc.arg(refresh_expires_at), 0, $4, $5, $6, $7, sqlc.narg(identity_id));
 
 -- name: MarkCredentialUsed :exec
 UPDATE credentials SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2);
@@ -38,6 +38,21 @@ UPDATE credentials SET revoked_at = sqlc.arg(now) WHERE user_id = $1 AND family 
 
 -- name: RevokeLogin :execrows
 UPDATE credentials SET revoked_at = sqlc.arg(now) WHERE user_id = $1 AND family = $2 AND revoked_at IS NULL;
+
+-- name: RevokeLoginsThrough :exec
+UPDATE credentials SET revoked_at = sqlc.arg(now) WHERE user_id = $1 AND identity_id = $2 AND revoked_at IS NULL;
+
+-- name: LoginBegan :one
+SELECT login_at FROM credentials WHERE id = $1;
+
+-- name: TenantOf :one
+SELECT tenant_id FROM memberships WHERE user_id = $1;
+
+-- name: DeleteIdentities :many
+DELETE FROM oauth_identities WHERE user_id = $1 RETURNING id, provider;
+
+-- name: DeleteIdentitiesOfOtherEmails :many
+DELETE FROM oauth_identities WHERE user_id = $1 AND email <> $2 RETURNING id, provider;
 
 -- name: PasswordOf :one
 SELECT password_hash FROM users WHERE id = $1;
@@ -55,6 +70,13 @@ LIMIT 1000 OFFSET sqlc.arg(kept);
 
 -- name: MoveExpiry :exec
 UPDATE credentials SET expires_at = $2 WHERE id = $1 AND revoked_at IS NULL;
+
+-- name: LiveSession :one
+SELECT id, expires_at, family_expires_at FROM credentials
+WHERE token_hash = $1 AND kind = 'session' AND revoked_at IS NULL AND expires_at > sqlc.arg(now);
+
+-- name: ExtendSession :exec
+UPDATE credentials SET expires_at = $2, family_expires_at = $3 WHERE id = $1 AND revoked_at IS NULL;
 
 -- name: RevokeSession :exec
 UPDATE credentials SET revoked_at = $2 WHERE token_hash = $1 AND kind = 'session' AND revoked_at IS NULL;

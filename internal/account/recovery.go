@@ -89,7 +89,7 @@ type Reset struct {
 }
 
 // ResetPassword sets a new password with the token from a mail and ends every
-// credential of the user. Where the email was not verified before, it also takes the
+// credential and provider identity of the user. Where the email was not verified before, it also takes the
 // account from whoever registered it (see claim). A token works once. Unknown, used and expired tokens and
 // those for another email get the same refusal (400).
 func (s *Service) ResetPassword(ctx context.Context, r Reset) error {
@@ -119,10 +119,17 @@ func (s *Service) ResetPassword(ctx context.Context, r Reset) error {
 		if err := s.store.clearGuesses(ctx, normalized); err != nil {
 			return err
 		}
+		// A former owner of the address may have linked an identity of their own.
+		if err := s.removeIdentities(ctx, user.ID); err != nil {
+			return err
+		}
 		if !user.verified {
 			if err := s.claim(ctx, user.ID, r.KeepTenant, now); err != nil {
 				return err
 			}
+		}
+		if err := s.Record(ctx, user.ID, "password.reset", nil, nil); err != nil {
+			return err
 		}
 		return s.tellPasswordChanged(ctx, user.User)
 	})

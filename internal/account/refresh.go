@@ -12,7 +12,8 @@ import (
 // at the same time one wins, and that a logout or a reset at the same time ends the new
 // pair too. Every other finds it revoked, which means that it was
 // stolen or sent twice, and revokes the whole family, the winner's new pair
-// included. That is committed although the request is refused (rules:
+// included. Other logins and one-time codes of the user stay: otherwise the holder of an
+// old token could lock the owner out of delegated login. That is committed although the request is refused (rules:
 // account#refresh-tokens).
 func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, error) {
 	var (
@@ -34,7 +35,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 			if _, err := s.store.revokeLogin(ctx, t.of.userID, t.of.family, now); err != nil {
 				return err
 			}
-			return s.endCodes(ctx, t.of.userID)
+			return s.deps.Impersonations.EndDead(ctx, t.of.userID)
 		case !t.expires.After(now):
 			refused = errRefreshExpired
 			return nil

@@ -6,6 +6,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/fault"
 )
 
 // Proof is the password that a caller has shown to be theirs. It holds for as long as the
@@ -33,7 +34,8 @@ func (s *Service) Prove(ctx context.Context, caller *authz.Caller, password stri
 // Self is a user who changes their own account, as they are under the lock.
 type Self struct {
 	User
-	Verified bool // the email
+	Verified    bool // the email
+	HasPassword bool
 }
 
 // InPerson calls do in a transaction that has locked the caller's user.
@@ -47,8 +49,12 @@ func (s *Service) InPerson(ctx context.Context, caller *authz.Caller, do func(ct
 		if err != nil {
 			return err
 		}
-		return do(ctx, Self{User: present.User, Verified: present.verified})
+		return do(ctx, selfOf(present))
 	})
+}
+
+func selfOf(user locked) Self {
+	return Self{User: user.User, Verified: user.verified, HasPassword: user.passwordHash != nil}
 }
 
 // InPersonWith is InPerson for what needs the password. One that was changed since it was
@@ -62,7 +68,7 @@ func (s *Service) InPersonWith(ctx context.Context, caller *authz.Caller, proof 
 		if (present.passwordHash == nil) != (proof.hash == nil) || proof.hash != nil && *present.passwordHash != *proof.hash {
 			return errCurrentPassword
 		}
-		return do(ctx, Self{User: present.User, Verified: present.verified})
+		return do(ctx, selfOf(present))
 	})
 }
 
@@ -84,11 +90,8 @@ func (s *Service) lockCaller(ctx context.Context, caller *authz.Caller) (locked,
 // theirs, and tells them by mail (rules: account#own-account).
 func (s *Service) ChangePassword(ctx context.Context, caller *authz.Caller, current, password string) error {
 	proof, err := s.Prove(ctx, caller, current)
-	if err != nil {
-		return err
-	}
-	hash, err := s.deps.Passwords.HashNew(ctx, password)
-	if err != nil {
+	hash, hashErr := s.deps.Passwords.HashNew(ctx, password)
+	if err := fault.Join(err, hashErr); err != nil {
 		return err
 	}
 	return s.InPersonWith(ctx, caller, proof, func(ctx context.Context, self Self) error {
@@ -100,6 +103,9 @@ func (s *Service) ChangePassword(ctx context.Context, caller *authz.Caller, curr
 			return err
 		}
 		if err := s.endOthers(ctx, caller, now); err != nil {
+			return err
+		}
+		if err := s.Record(ctx, self.ID, "password.changed", nil, nil); err != nil {
 			return err
 		}
 		return s.tellPasswordChanged(ctx, self.User)
@@ -148,9 +154,5 @@ func (s *Service) Run(ctx context.Context) error { return s.uses.Run(ctx) }
 // LockSelf locks a user until the transaction of ctx ends, and returns them.
 func (s *Service) LockSelf(ctx context.Context, userID int64) (Self, error) {
 	user, err := s.lock(ctx, userID)
-	return Self{User: user.User, Verified: user.verified}, err
+	return selfOf(user), err
 }
-
-// EndLinks ends the links that were mailed to a user, whom the transaction of ctx has
-// locked.
-func (s *Service) EndLinks(ctx context.Context, userID int64) error { return s.endLinks(ctx, userID) }

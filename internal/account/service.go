@@ -173,20 +173,26 @@ func (s *Service) Login(ctx context.Context, email, password string, grant Grant
 	if err != nil {
 		normalized = "" // no account has it, and the login takes the same time
 	}
-	right, err := s.guess(ctx, normalized)
+	guess, err := s.guess(ctx, normalized)
 	if err != nil {
 		return User{}, Tokens{}, err
 	}
 	for range loginTries {
 		user, tokens, err = s.login(ctx, normalized, password, grant, revokePrevious)
 		if err == nil {
-			return user, tokens, right(ctx)
+			return user, tokens, guess.right(ctx)
 		}
 		if !errors.Is(err, errPasswordChanged) {
+			break
+		}
+		err = errCredentials
+	}
+	if errors.Is(err, errCredentials) {
+		if err := guess.wrong(ctx); err != nil {
 			return User{}, Tokens{}, err
 		}
 	}
-	return User{}, Tokens{}, errCredentials
+	return User{}, Tokens{}, err
 }
 
 // loginTries is how often a login checks a password that changes meanwhile.
@@ -199,7 +205,7 @@ func (s *Service) login(ctx context.Context, email, password string, grant Grant
 	if err != nil && !errors.Is(err, errNoUser) {
 		return User{}, Tokens{}, err
 	}
-	ok, err := s.deps.Passwords.Matches(ctx, password, hash)
+	ok, isOutdated, err := s.deps.Passwords.check(ctx, password, hash)
 	if err != nil {
 		return User{}, Tokens{}, err
 	}
@@ -207,7 +213,7 @@ func (s *Service) login(ctx context.Context, email, password string, grant Grant
 		return User{}, Tokens{}, errCredentials
 	}
 	renewed := ""
-	if s.deps.Passwords.outdated(*hash) {
+	if isOutdated {
 		if renewed, err = s.deps.Passwords.Hash(ctx, password); err != nil {
 			return User{}, Tokens{}, err
 		}
@@ -235,8 +241,10 @@ func (s *Service) login(ctx context.Context, email, password string, grant Grant
 				return err
 			}
 		}
-		tokens, err = s.issue(ctx, user.ID, grant, now)
-		return err
+		if tokens, err = s.issue(ctx, user.ID, grant, now); err != nil {
+			return err
+		}
+		return s.Record(ctx, user.ID, "login.succeeded", nil, map[string]any{"method": "password"})
 	})
 	return user, tokens, err
 }
@@ -266,7 +274,7 @@ func (s *Service) issue(ctx context.Context, userID int64, grant Grant, now time
 
 func (s *Service) insertLogin(ctx context.Context, userID int64, grant Grant, now time.Time) (Tokens, error) {
 	l := s.deps.Lifetimes
-	of := login{userID: userID, family: uuid.New(), began: now, end: now.Add(l.Family)}
+	of := login{userID: userID, family: uuid.New(), began: now, end: now.Add(l.Family), identity: grant.Identity}
 	if !grant.Session {
 		tokens := Tokens{Access: newAccessToken(), Refresh: newRefreshToken()}
 		return tokens, s.store.insertTokens(ctx, of, tokens, now, l)
@@ -281,6 +289,17 @@ func (s *Service) insertLogin(ctx context.Context, userID int64, grant Grant, no
 	}
 	tokens := Tokens{Session: newAccessToken()}
 	return tokens, s.store.insertSession(ctx, of, tokens.Session, now, idle)
+}
+
+// ExtendSession keeps a session alive while the sandbox's clock moves forward by d. It does nothing
+// for a session that is not live.
+func (s *Service) ExtendSession(ctx context.Context, secret string, d time.Duration) error {
+	if secret == "" {
+		return nil
+	}
+	return s.store.db.Tx(ctx, func(ctx context.Context) error {
+		return s.store.extendSession(ctx, secret, s.deps.Clock.Now(), d)
+	})
 }
 
 // Memberships lists the tenants that a user is in.

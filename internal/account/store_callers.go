@@ -30,6 +30,7 @@ type credential struct {
 	impersonatorID      *int64
 	impersonatorName    *string
 	impersonatorIsAdmin *bool
+	impersonationEnded  bool
 
 	tenantID    *uuid.UUID
 	tenantName  *string
@@ -54,7 +55,7 @@ func (s store) credentialsByHash(ctx context.Context, hashes []string) (map[stri
 		Text: `SELECT
     t.token_hash, t.id, t.kind, t.family, t.family_expires_at, t.expires_at, t.idle_seconds, t.last_used_at,
     u.id, u.name, u.email, u.is_platform_admin, u.platform_permissions, u.avatar_hash, u.locale, u.email_verified_at IS NOT NULL,
-    i.id, i.name, i.is_platform_admin,
+    i.id, i.name, i.is_platform_admin, t.impersonation_ended_at IS NOT NULL,
     m.tenant_id, tn.name, tn.onboarding_completed_at IS NOT NULL, r.name,
     COALESCE((SELECT string_agg(p.permission, ',') FROM role_permissions p WHERE p.role_id = m.role_id), '')::text
 FROM credentials t
@@ -71,7 +72,7 @@ WHERE t.revoked_at IS NULL AND t.token_hash ` + among,
 			err := scan(
 				&hash, &c.id, &c.kind, &c.family, &c.familyExpiresAt, &c.expiresAt, &c.idleSeconds, &c.lastUsedAt,
 				&c.userID, &c.name, &c.email, &c.isPlatformAdmin, &c.platformPermissions, &c.avatarHash, &c.locale, &c.isVerified,
-				&c.impersonatorID, &c.impersonatorName, &c.impersonatorIsAdmin,
+				&c.impersonatorID, &c.impersonatorName, &c.impersonatorIsAdmin, &c.impersonationEnded,
 				&c.tenantID, &c.tenantName, &c.isOnboarded, &c.roleName, &c.permissions,
 			)
 			found[hash] = c

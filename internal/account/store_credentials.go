@@ -2,6 +2,7 @@ package account
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -24,6 +25,8 @@ type login struct {
 	family uuid.UUID
 	began  time.Time // when somebody logged in, however often it was refreshed since
 	end    time.Time // of the family
+	// identity is the identity at a provider that the login came through; nil for other logins.
+	identity *uuid.UUID
 }
 
 // expires is when what is issued now expires: after life, or with the family if that ends earlier.
@@ -38,7 +41,7 @@ func (l login) expires(now time.Time, life time.Duration) time.Time {
 func (s store) insertTokens(ctx context.Context, of login, t Tokens, now time.Time, l Lifetimes) error {
 	source := authz.SourceOf(ctx)
 	return sqldb.Wrap(s.q(ctx).InsertPair(sqldb.Later(ctx), accountsql.InsertPairParams{
-		UserID: of.userID, Family: of.family, FamilyExpiresAt: of.end, LoginAt: of.began, CreatedAt: now,
+		UserID: of.userID, Family: of.family, FamilyExpiresAt: of.end, LoginAt: of.began, CreatedAt: now, IdentityID: of.identity,
 		Ip: source.IP, UserAgent: source.UserAgent,
 		AccessID: sqldb.NewID(), AccessHash: hashToken(t.Access), AccessExpiresAt: of.expires(now, l.Access),
 		RefreshID: sqldb.NewID(), RefreshHash: hashToken(t.Refresh), RefreshExpiresAt: of.expires(now, l.Refresh),
@@ -51,7 +54,7 @@ func (s store) insertSession(ctx context.Context, of login, secret string, now t
 	return sqldb.Wrap(s.q(ctx).InsertCredential(sqldb.Later(ctx), accountsql.InsertCredentialParams{
 		ID: sqldb.NewID(), UserID: of.userID, Kind: kindSession, TokenHash: hashToken(secret),
 		Family: of.family, FamilyExpiresAt: of.end, ExpiresAt: of.expires(now, life), IdleSeconds: int64(life / time.Second),
-		LoginAt: of.began, CreatedAt: now, Ip: source.IP, UserAgent: source.UserAgent,
+		LoginAt: of.began, CreatedAt: now, Ip: source.IP, UserAgent: source.UserAgent, IdentityID: of.identity,
 	}), "insert session")
 }
 
@@ -126,7 +129,7 @@ FOR UPDATE`,
 		},
 	}, sqldb.Query{
 		Doing: "lock refresh token",
-		Text: `SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.login_at, c.revoked_at IS NOT NULL,
+		Text: `SELECT c.id, c.user_id, c.family, c.family_expires_at, c.expires_at, c.login_at, c.identity_id, c.revoked_at IS NOT NULL,
     EXISTS (SELECT 1 FROM credentials i WHERE i.user_id = c.user_id AND i.family = c.family AND i.impersonated_user_id IS NOT NULL)
 FROM credentials c
 WHERE c.token_hash = $1::text AND c.kind = 'refresh'
@@ -134,13 +137,27 @@ FOR UPDATE`,
 		Args: hash,
 		Row: func(scan func(...any) error) error {
 			tokens++
-			return scan(&t.id, &t.of.userID, &t.of.family, &t.of.end, &t.expires, &t.of.began, &t.revoked, &t.impersonating)
+			return scan(&t.id, &t.of.userID, &t.of.family, &t.of.end, &t.expires, &t.of.began, &t.of.identity, &t.revoked, &t.impersonating)
 		},
 	})
 	if err == nil && (users == 0 || tokens == 0) {
 		err = errRefreshToken
 	}
 	return user, t, err
+}
+
+// extendSession moves both ends of a session that is live at now by d.
+func (s store) extendSession(ctx context.Context, token string, now time.Time, d time.Duration) error {
+	row, err := s.q(ctx).LiveSession(ctx, accountsql.LiveSessionParams{TokenHash: hashToken(token), Now: now})
+	if errors.Is(err, sqldb.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return sqldb.Wrap(err, "read session")
+	}
+	return sqldb.Wrap(s.q(ctx).ExtendSession(ctx, accountsql.ExtendSessionParams{
+		ID: row.ID, ExpiresAt: row.ExpiresAt.Add(d), FamilyExpiresAt: row.FamilyExpiresAt.Add(d),
+	}), "extend session")
 }
 
 func (s store) revokeSession(ctx context.Context, token string, now time.Time) error {

@@ -20,6 +20,9 @@ func newAccessToken() string {
 	return base64.RawURLEncoding.EncodeToString(bits)
 }
 
+// tokenLength is the length of access and session tokens: 256 bits in base64url.
+const tokenLength = 43
+
 // newRefreshToken returns 64 random letters and digits, each equally likely: random
 // bytes that would favour the first letters are left out.
 func newRefreshToken() string {

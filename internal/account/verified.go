@@ -106,19 +106,21 @@ func (s *Service) KeepLocale(ctx context.Context, userID int64) error {
 
 // LogIn issues what grant asks for to a user who has been authenticated elsewhere, in
 // the transaction of ctx if there is one. use is called first, under the user's lock, to
-// use up what authenticated them.
-func (s *Service) LogIn(ctx context.Context, userID int64, grant Grant, use func(ctx context.Context) error) (user User, tokens Tokens, err error) {
+// use up what authenticated them and to complete the grant.
+func (s *Service) LogIn(ctx context.Context, userID int64, grant Grant, use func(context.Context, *Grant) error) (user User, tokens Tokens, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		present, err := s.lockFor(ctx, userID, grant)
 		if err != nil {
 			return err
 		}
-		if err := use(ctx); err != nil {
+		if err := use(ctx, &grant); err != nil {
 			return err
 		}
 		user = present.User
-		tokens, err = s.issue(ctx, userID, grant, s.deps.Clock.Now())
-		return err
+		if tokens, err = s.issue(ctx, userID, grant, s.deps.Clock.Now()); err != nil {
+			return err
+		}
+		return s.Record(ctx, userID, "login.succeeded", nil, map[string]any{"method": grant.Provider})
 	})
 	return user, tokens, err
 }

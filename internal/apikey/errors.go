@@ -12,15 +12,16 @@ var (
 	errUnauthenticated = fault.New(fault.Unauthenticated, "error.unauthenticated")
 	errRevoked         = fault.Coded(fault.Conflict, fault.APIKeyRevoked)
 	errNotFound        = fault.New(fault.NotFound, "error.not_found")
+	errNotHeld         = fault.New(fault.Forbidden, "error.grant_not_held")
 
 	// ErrUnknownScope says that a list contains something that is not a scope. It is for
 	// the command line; callers over HTTP are told which one it is.
 	ErrUnknownScope = errors.New("unknown scope")
 )
 
-func errTooManyKeys() error {
+func errTooManyKeys(field string) error {
 	return &fault.Error{Kind: fault.Invalid, Fields: []fault.Field{{
-		Path: "name", Message: "validation.api_keys_limit", Args: map[string]any{"max": maxKeys},
+		Path: field, Message: "validation.api_keys_limit", Args: map[string]any{"max": maxKeys},
 	}}}
 }
 

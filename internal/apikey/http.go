@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
@@ -16,19 +17,31 @@ type HTTP struct {
 	svc *Service
 	// owner returns whose keys a request is about; nil for the platform's.
 	owner func(ctx context.Context) *uuid.UUID
+	// address returns the absolute URL of the list.
+	address func(ctx context.Context) string
 }
 
-// NewHTTP returns the handlers of the keys of the caller's tenant.
-func NewHTTP(svc *Service) *HTTP {
-	return &HTTP{svc: svc, owner: func(ctx context.Context) *uuid.UUID {
-		id := authz.TenantID(ctx)
-		return &id
-	}}
+// NewHTTP returns the handlers of the keys of the caller's tenant. publicURL, without a slash at
+// its end, begins the links between pages.
+func NewHTTP(svc *Service, publicURL string) *HTTP {
+	return &HTTP{
+		svc: svc,
+		owner: func(ctx context.Context) *uuid.UUID {
+			id := authz.TenantID(ctx)
+			return &id
+		},
+		address: func(ctx context.Context) string {
+			return publicURL + "/api/v1/tenant/" + authz.TenantID(ctx).String() + "/api-keys"
+		},
+	}
 }
 
 // NewPlatformHTTP returns the handlers of the platform's keys.
-func NewPlatformHTTP(svc *Service) *HTTP {
-	return &HTTP{svc: svc, owner: func(context.Context) *uuid.UUID { return nil }}
+func NewPlatformHTTP(svc *Service, publicURL string) *HTTP {
+	return &HTTP{
+		svc: svc, owner: func(context.Context) *uuid.UUID { return nil },
+		address: func(context.Context) string { return publicURL + "/api/v1/admin/api-keys" },
+	}
 }
 
 // APIKeyMaker names who made a key.
@@ -78,8 +91,12 @@ func (h *HTTP) Exists(ctx context.Context, param func(string) string) error {
 }
 
 // List handles GET /api-keys.
-func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Data[[]APIKey], error) {
-	all, err := h.svc.List(ctx, h.owner(ctx))
+func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[APIKey]], error) {
+	q, err := KeyList().Parse(rest.Query(ctx))
+	if err != nil {
+		return nil, err
+	}
+	all, total, err := h.svc.List(ctx, h.owner(ctx), q)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +104,7 @@ func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Data[[]APIKey], err
 	for i, k := range all {
 		views[i] = view(k)
 	}
-	return rest.List(views), nil
+	return rest.Bare(page.New(q, h.address(ctx), views, total)), nil
 }
 
 type createInput struct {

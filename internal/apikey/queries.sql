@@ -3,24 +3,6 @@
 INSERT INTO api_keys (id, tenant_id, name, prefix, secret_hash, scopes, lifetime_days, created_by, created_at, expires_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10);
 
--- name: KeysOfTenant :many
-SELECT k.id, k.name, k.prefix, k.scopes, k.lifetime_days, k.created_by, k.created_at, k.last_used_at, k.expires_at, k.revoked_at,
-    k.rotated_at, u.name AS creator
-FROM api_keys k
-LEFT JOIN users u ON u.id = k.created_by
-WHERE k.tenant_id = sqlc.arg(tenant_id)::uuid
-  AND (k.revoked_at IS NULL OR k.revoked_at >= sqlc.arg(since)) AND (k.expires_at IS NULL OR k.expires_at >= sqlc.arg(since))
-ORDER BY k.created_at DESC, k.id DESC;
-
--- name: KeysOfPlatform :many
-SELECT k.id, k.name, k.prefix, k.scopes, k.lifetime_days, k.created_by, k.created_at, k.last_used_at, k.expires_at, k.revoked_at,
-    k.rotated_at, u.name AS creator
-FROM api_keys k
-LEFT JOIN users u ON u.id = k.created_by
-WHERE k.tenant_id IS NULL
-  AND (k.revoked_at IS NULL OR k.revoked_at >= sqlc.arg(since)) AND (k.expires_at IS NULL OR k.expires_at >= sqlc.arg(since))
-ORDER BY k.created_at DESC, k.id DESC;
-
 -- name: Key :one
 SELECT k.id, k.name, k.prefix, k.scopes, k.lifetime_days, k.created_by, k.created_at, k.last_used_at, k.expires_at, k.revoked_at,
     k.rotated_at, u.name AS creator
@@ -32,7 +14,7 @@ WHERE k.id = $1 AND k.tenant_id IS NOT DISTINCT FROM sqlc.narg(tenant_id)::uuid;
 SELECT k.id FROM api_keys k WHERE k.id = $1 AND k.tenant_id IS NOT DISTINCT FROM sqlc.narg(tenant_id)::uuid FOR UPDATE;
 
 -- name: CountLiveKeys :one
-SELECT count(*) FROM api_keys
+SELECT count(*) AS live, count(rotated_at) AS rotated FROM api_keys
 WHERE tenant_id = sqlc.arg(tenant_id)::uuid AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > sqlc.arg(now));
 
 -- name: RenameKey :exec

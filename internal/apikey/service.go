@@ -12,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -27,7 +28,8 @@ const (
 
 // Tenants is what keys need of tenants.
 type Tenants interface {
-	// Lock locks a tenant until the transaction of ctx ends.
+	// LockLive locks a tenant until the transaction of ctx ends, and checks the caller's rights
+	// again.
 	LockLive(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 }
 
@@ -64,10 +66,17 @@ func NewService(d Deps) *Service {
 	return s
 }
 
-// List returns the keys of a tenant, or of the platform for nil, the newest first: those
-// that live, and those that ended in the last 90 days.
-func (s *Service) List(ctx context.Context, tenantID *uuid.UUID) ([]Key, error) {
-	return s.store.list(ctx, tenantID, s.deps.Clock.Now().Add(-shownDead))
+// KeyList says how the list of keys can be read: the newest first.
+func KeyList() page.Spec {
+	return page.Spec{
+		Sorts: map[string]string{"created_at": "k.created_at"}, DefaultSort: "-created_at", Tiebreak: "k.id", PerPage: page.MaxPerPage,
+	}
+}
+
+// List returns a page of the keys of a tenant, or of the platform for nil, and how many there are:
+// those that live, and those that ended in the last 90 days.
+func (s *Service) List(ctx context.Context, tenantID *uuid.UUID, q page.Query) ([]Key, int64, error) {
+	return s.store.list(ctx, tenantID, s.deps.Clock.Now().Add(-shownDead), q)
 }
 
 // Get returns a key of a tenant, or of the platform for nil; the refusal of something
@@ -79,8 +88,9 @@ func (s *Service) Get(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (K
 // Create makes a key of a tenant, or of the platform for nil, and returns it with its
 // secret, which cannot be read again.
 //
-// Invariant: at most maxKeys keys of a tenant live. The tenant is locked before they are
-// counted, so that of two requests that compete for the last place one is refused.
+// Invariant: at most maxKeys keys of a tenant live, those in the overlap of a rotation included.
+// The tenant is locked before they are counted, so that of two requests that compete for the last
+// place one is refused.
 func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (key Key, secret string, err error) {
 	scopes := authz.PlatformScopes()
 	if tenantID != nil {
@@ -94,15 +104,18 @@ func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (key
 	t.Scopes = sortedScopes(t.Scopes)
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
+		if err := s.lockOwner(ctx, tenantID); err != nil {
+			return err
+		}
+		if err := checkMaker(ctx, tenantID, t.Scopes); err != nil {
+			return err
+		}
 		if tenantID != nil {
-			if _, err := s.deps.Tenants.LockLive(ctx, *tenantID); err != nil {
-				return err
-			}
 			switch live, err := s.store.countLive(ctx, *tenantID, now); {
 			case err != nil:
 				return err
-			case live >= maxKeys:
-				return errTooManyKeys()
+			case live.Live >= maxKeys:
+				return errTooManyKeys("name")
 			}
 		}
 		if key, secret, err = s.insert(ctx, tenantID, t, now); err != nil {
@@ -114,6 +127,47 @@ func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (key
 		return s.record(ctx, "api_key.created", tenantID, key.ID, nil, recorded(key))
 	})
 	return key, secret, err
+}
+
+// lockOwner locks the tenant whose keys change, and checks the caller's rights again. For the
+// platform's keys there is nothing to lock.
+func (s *Service) lockOwner(ctx context.Context, tenantID *uuid.UUID) error {
+	if tenantID == nil {
+		return authz.Recheck(ctx)
+	}
+	_, err := s.deps.Tenants.LockLive(ctx, *tenantID)
+	return err
+}
+
+// checkMaker refuses a caller who gives a key a scope that they could not use without the key. A
+// command may give any scope.
+func checkMaker(ctx context.Context, tenantID *uuid.UUID, scopes []string) error {
+	caller := authz.From(ctx)
+	if caller == nil {
+		return nil
+	}
+	for _, scope := range scopes {
+		switch permission := authz.TenantPermissionOf(scope); {
+		case tenantID == nil && !caller.CanOnPlatform(authz.PlatformPermissionOf(scope)):
+			return errNotHeld
+		case tenantID != nil && permission != "" && !caller.Can(permission):
+			return errNotHeld
+		}
+	}
+	return nil
+}
+
+// checkOverlap refuses a rotation that would let one more key of a tenant live than maxKeys. At
+// maxKeys, one rotated key at a time may live on, so that every tenant can rotate without a gap.
+func (s *Service) checkOverlap(ctx context.Context, tenantID *uuid.UUID, overlap time.Duration, now time.Time) error {
+	if tenantID == nil || overlap == 0 {
+		return nil
+	}
+	live, err := s.store.countLive(ctx, *tenantID, now)
+	if err == nil && live.Live >= maxKeys && live.Rotated > 0 {
+		err = errTooManyKeys("overlap_minutes")
+	}
+	return err
 }
 
 // tell hands an event about a key to the outbox.
@@ -153,13 +207,19 @@ func (s *Service) Rename(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID,
 }
 
 // Rotate makes a key that takes the place of another, with its name, scopes and lifetime,
-// and returns it with its secret. The old key ends after the overlap, at once for 0. One
-// that has ended, or that was rotated before, is refused.
+// and returns it with its secret. The old key ends after the overlap, at once for 0, and counts
+// as live until then. A key that has ended, or that was rotated before, is refused.
 func (s *Service) Rotate(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, overlap time.Duration) (key Key, secret string, err error) {
 	_, err = s.change(ctx, tenantID, id, func(ctx context.Context, old *Key) error {
 		now := s.deps.Clock.Now()
 		if !old.alive(now) || old.rotatedAt != nil {
 			return errRevoked
+		}
+		if err := checkMaker(ctx, tenantID, old.Scopes); err != nil {
+			return err
+		}
+		if err := s.checkOverlap(ctx, tenantID, overlap, now); err != nil {
+			return err
 		}
 		before := recorded(*old)
 		old.end(now, overlap)
@@ -208,10 +268,8 @@ func (s *Service) Revoke(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID)
 // change changes a key under its lock, and returns what it is then.
 func (s *Service) change(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, do func(ctx context.Context, key *Key) error) (key Key, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		if tenantID != nil {
-			if _, err := s.deps.Tenants.LockLive(ctx, *tenantID); err != nil {
-				return err
-			}
+		if err := s.lockOwner(ctx, tenantID); err != nil {
+			return err
 		}
 		if key, err = s.store.lock(ctx, tenantID, id); err != nil {
 			return err

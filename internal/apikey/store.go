@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/apikey/apikeysql"
+	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -26,24 +27,29 @@ func (s store) insert(ctx context.Context, tenantID *uuid.UUID, k Key, hash stri
 	return sqldb.Wrap(s.q(ctx).InsertKey(ctx, row), "insert API key")
 }
 
-// list returns the keys that live or ended since a time, the newest first.
-func (s store) list(ctx context.Context, tenantID *uuid.UUID, since time.Time) ([]Key, error) {
+// list returns a page of the keys that live or ended since a time, and how many there are.
+func (s store) list(ctx context.Context, tenantID *uuid.UUID, since time.Time, q page.Query) ([]Key, int64, error) {
+	sel := page.Select{
+		Columns: "k.id, k.name, k.prefix, k.scopes, k.lifetime_days, k.created_by, k.created_at, k.last_used_at, k.expires_at, k.revoked_at, k.rotated_at, u.name",
+		From:    "api_keys k", Join: "LEFT JOIN users u ON u.id = k.created_by",
+		Where: "(k.revoked_at IS NULL OR k.revoked_at >= $1) AND (k.expires_at IS NULL OR k.expires_at >= $1) AND k.tenant_id ",
+		Args:  []any{since},
+	}
 	if tenantID == nil {
-		rows, err := s.q(ctx).KeysOfPlatform(ctx, &since)
-		return keys(rows, func(r apikeysql.KeysOfPlatformRow) apikeysql.KeyRow { return apikeysql.KeyRow(r) }),
-			sqldb.Wrap(err, "list API keys of the platform")
+		sel.Where += "IS NULL"
+	} else {
+		sel.Where += "= $2"
+		sel.Args = append(sel.Args, *tenantID)
 	}
-	rows, err := s.q(ctx).KeysOfTenant(ctx, apikeysql.KeysOfTenantParams{TenantID: *tenantID, Since: &since})
-	return keys(rows, func(r apikeysql.KeysOfTenantRow) apikeysql.KeyRow { return apikeysql.KeyRow(r) }),
-		sqldb.Wrap(err, "list API keys")
-}
-
-func keys[R any](rows []R, as func(R) apikeysql.KeyRow) []Key {
-	all := make([]Key, len(rows))
-	for i, row := range rows {
-		all[i] = keyOf(as(row))
-	}
-	return all
+	list, total, err := page.Fetch(ctx, s.db.Conn(ctx), q, sel, func(row page.Scanner) (Key, error) {
+		var r apikeysql.KeyRow
+		err := row.Scan(
+			&r.ID, &r.Name, &r.Prefix, &r.Scopes, &r.LifetimeDays, &r.CreatedBy, &r.CreatedAt, &r.LastUsedAt, &r.ExpiresAt, &r.RevokedAt,
+			&r.RotatedAt, &r.Creator,
+		)
+		return keyOf(r), err
+	})
+	return list, total, sqldb.Wrap(err, "list API keys")
 }
 
 func keyOf(row apikeysql.KeyRow) Key {
@@ -72,8 +78,8 @@ func (s store) lock(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (Key
 	return s.get(ctx, tenantID, id)
 }
 
-// countLive counts the keys of a tenant that live at now.
-func (s store) countLive(ctx context.Context, tenantID uuid.UUID, now time.Time) (int64, error) {
+// countLive counts the keys of a tenant that live at now, and the rotated keys among them.
+func (s store) countLive(ctx context.Context, tenantID uuid.UUID, now time.Time) (apikeysql.CountLiveKeysRow, error) {
 	n, err := s.q(ctx).CountLiveKeys(ctx, apikeysql.CountLiveKeysParams{TenantID: tenantID, Now: &now})
 	return n, sqldb.Wrap(err, "count API keys")
 }

@@ -2,6 +2,7 @@ package app
 
 import (
 	"net/http"
+	"net/netip"
 	"net/url"
 	"time"
 
@@ -32,6 +33,10 @@ func (svc *service) newAPI() (*rest.API, error) {
 	if svc.hasConsole() {
 		own = s.PublicURL
 	}
+	var ours func(netip.Addr) bool
+	if svc.sandboxed {
+		ours = frontend.ThisMachine(s.Addr)
+	}
 	routes := svc.routes()
 	for i, r := range routes {
 		routes[i].Entry = texts.Entry(r.Method, r.Path)
@@ -48,7 +53,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 			return limit.AddrKey(limit.ClientIP(r, s.TrustedProxies))
 		},
 		Address:              func(r *http.Request) string { return limit.ClientIP(r, s.TrustedProxies).String() },
-		FirstPartyOrigin:     frontend.FirstParty(s.FrontendURL, s.FirstPartyHosts, own, svc.sandboxed),
+		FirstPartyOrigin:     frontend.FirstParty(s.FrontendURL, s.FirstPartyHosts, own, ours),
 		RequireVerifiedEmail: s.RequireVerifiedEmail,
 		HTTPS:                s.PublicURL.Scheme == "https",
 		CookieDomain:         s.CookieDomain,
@@ -102,6 +107,7 @@ func (svc *service) mountFrontend(api *rest.API) error {
 		return err
 	}
 	pages.Mount(api.Mount)
+	api.MountMissing(http.HandlerFunc(pages.Missing))
 	return nil
 }
 
@@ -115,6 +121,7 @@ func (svc *service) mountConsole(api *rest.API, own bool) error {
 		return err
 	}
 	pages.Mount(api.Mount)
+	api.MountMissing(http.HandlerFunc(pages.Missing))
 	return nil
 }
 

@@ -21,7 +21,7 @@ import (
 // to run several instances that share one sandbox; no command does.
 func Beside(ctx context.Context, s settings.Settings, own string, logTo io.Writer, started func(net.Addr, *clock.Adjustable) error) (err error) {
 	log := newSandboxLog(logTo, s)
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
+	listener, err := listen(ctx, s.Addr)
 	if err != nil {
 		return err
 	}

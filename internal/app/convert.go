@@ -3,6 +3,7 @@ package app
 import (
 	"cmp"
 	"log/slog"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/invoice"
@@ -18,9 +19,13 @@ func issuing(s settings.Settings, log *slog.Logger) (*invoice.Issuing, error) {
 	if s.InvoiceMode != settings.PlatformManaged {
 		return nil, nil
 	}
+	zone, err := time.LoadLocation(s.Invoices.TimeZone)
+	if err != nil {
+		return nil, err
+	}
 	renderer, err := pdf.New(pdf.Config{Maker: s.Brand.App(), Hybrid: s.Invoices.Hybrid, Log: log})
 	return &invoice.Issuing{
-		Numbers: cmp.Or(s.Invoices.Numbers, invoice.DefaultNumbers), Taxes: s.Invoices.Taxes, Seller: s.Invoices.Seller,
+		Numbers: cmp.Or(s.Invoices.Numbers, invoice.DefaultNumbers), Taxes: s.Invoices.Taxes, Seller: s.Invoices.Seller, TimeZone: zone,
 		Render: renderer.Render,
 	}, err
 }

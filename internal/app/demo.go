@@ -73,11 +73,12 @@ func (svc *service) seedAcme(ctx context.Context) (uuid.UUID, error) {
 		return uuid.Nil, errors.New("the demo owner has no tenant")
 	}
 	text := func(s string) *string { return &s }
-	t, err := svc.tenants.CompleteSetup(ctx, memberships[0].TenantID, func(tenant.BillingDetails) tenant.BillingDetails {
-		return tenant.BillingDetails{
+	t, err := svc.tenants.CompleteSetup(ctx, memberships[0].TenantID, func(b *tenant.BillingDetails) error {
+		*b = tenant.BillingDetails{
 			LegalName: text("Acme GmbH"), Address: text("Musterstraße 1"), City: text("Berlin"),
 			PostalCode: text("10115"), Country: text("DE"), BillingEmail: text("billing@acme.test"),
 		}
+		return nil
 	})
 	return t.ID, err
 }

@@ -32,7 +32,7 @@ import (
 // log goes to logTo.
 func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err error) {
 	log := newSandboxLog(logTo, s)
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
+	listener, err := listen(ctx, s.Addr)
 	if err != nil {
 		return err
 	}
@@ -108,6 +108,9 @@ func newSandboxed(
 	world.Show(sandbox.Access{
 		API: s.PublicURL.String() + "/sandbox/stripe", Key: key.Reveal(), Secret: secret, Brand: sandboxBrand(s),
 		Coming: provider.Coming, LastEvents: provider.LastEvents,
+		KeepLogin: func(r *http.Request, d time.Duration) error {
+			return svc.accounts.ExtendSession(r.Context(), svc.api.Session(r), d)
+		},
 		Elements: parts.Included,
 	})
 	world.Clock().OnAdvance(func(time.Time) { provider.Wake(); svc.jobs.Wake(); svc.hooks.Wake() })
@@ -204,6 +207,7 @@ func banner(w io.Writer, s settings.Settings) error {
     Admin      %[3]s, password %[4]s
     Owner      %[5]s, password %[6]s
     API key    made with: tenantry api-key create --name demo --scope usage.write
+    Stripe key of the sandbox: shown at %[1]s/sandbox
     Data       %[2]s
 
   Stop with Ctrl-C. The data is kept; delete the folder to start over.

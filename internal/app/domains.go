@@ -26,9 +26,11 @@ import (
 	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/onboarding"
+	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/document"
 	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/psp/items"
+	"github.com/tenantry/tenantry/internal/psp/taxid"
 	"github.com/tenantry/tenantry/internal/psp/wallet"
 	"github.com/tenantry/tenantry/internal/push"
 	"github.com/tenantry/tenantry/internal/safehttp"
@@ -94,6 +96,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 	d.tenants = tenant.NewService(tenant.Deps{
 		DB: p.db, Clock: p.clock, Subscriptions: link, Overviews: link, Billing: link, Team: link, Audit: d.audit, Events: events,
 		People: link, Leftovers: link, Keep: p.settings.Retention.OrDefault().Tenants,
+		TestVATNumbers: p.provider.Mode() == psp.TestMode,
 	})
 	events.Languages = d.tenants
 	d.hooks = webhook.NewService(webhook.Deps{
@@ -136,7 +139,7 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 	d.accounts = account.NewService(account.Deps{
 		DB: p.db, Clock: p.clock, Passwords: passwords, Tenants: d.tenants,
 		Jobs: p.jobs, Notices: p.letters, Lifetimes: cmp.Or(p.settings.Lifetimes, account.DefaultLifetimes()),
-		Impersonations: link, Log: p.log, WrongPasswords: p.settings.RateLimits[limit.LoginAccount],
+		Impersonations: link, Audit: d.audit, Log: p.log, WrongPasswords: p.settings.RateLimits[limit.LoginAccount],
 		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
 	})
 	d.avatars = avatar.NewService(avatar.Deps{
@@ -172,9 +175,14 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 		DB: p.db, Clock: p.clock, Catalog: d.catalog, Provider: p.provider, Meters: link, Running: link, Log: p.log,
 	})
 	d.meters = meters.NewService(meters.Deps{
-		DB: p.db, Clock: p.clock, Currencies: d.catalog, Audit: d.audit, Links: d.priceLinks,
+		DB: p.db, Clock: p.clock, Currencies: d.catalog, Audit: d.audit, Links: d.priceLinks, Changed: d.catalog.Changed,
 	})
+	var taxedFrom string
+	if p.settings.InvoiceMode != settings.PlatformManaged {
+		taxedFrom = p.settings.Invoices.Seller.TaxCountry()
+	}
 	d.customers = customer.NewService(customer.Deps{
+		TaxedFrom: taxedFrom, Registry: taxid.Registry{Client: p.provider},
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Provider: p.provider, Audit: d.audit,
 		FrontendURL: p.frontend.URL, BillingPage: p.frontend.Of(frontend.Billing),
 	})
@@ -186,6 +194,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
 		Entitlements: d.entitlements, Provider: p.provider, Prices: d.priceLinks, Audit: d.audit, Log: p.log,
 		Metered: link, Letters: p.letters, Operations: link, Trials: trial.NewRecord(p.db), Events: events,
+		IssuesInvoices: p.settings.InvoiceMode == settings.PlatformManaged,
 	})
 	d.operations = operation.NewService(operation.Deps{
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Subscriptions: d.subscriptions, Catalog: d.catalog,
@@ -204,7 +213,8 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 func (d *domains) addUsage(p *platform, events hook.Outbox) {
 	d.usage = usage.NewService(usage.Deps{
 		DB: p.db, Clock: p.clock, Plans: terms.NewAllowances(p.db, d.entitlements), Log: p.log,
-		Jobs: p.jobs, Billing: billing.NewQueue(p.db), Events: events, Observe: p.metrics.Usage,
+		Jobs: p.jobs, Billing: billing.NewQueue(p.db, clock.System()), Events: events, Observe: p.metrics.Usage,
+		DailyCap: int64(p.settings.RateLimits[limit.UsageWithoutPlan]), HadPlan: terms.HadPlan(p.db),
 		Alerts: alerts.Alerts{
 			Tenants: d.tenants, Letters: p.letters, Pushes: d.pushes, Messages: p.messages, BillingPage: p.frontend.Of(frontend.Billing),
 		},

@@ -52,14 +52,11 @@ func statusesOf(doc *openapi3.T) map[string][]string {
 				if content == nil || status < "400" {
 					continue
 				}
-				for _, word := range refusalWords(content.Schema) {
-					if named := doc.Components.Schemas[word]; named != nil && named.Value.Properties["code"] != nil {
-						word = named.Value.Properties["code"].Value.Enum[0].(string)
+				for _, code := range codesOf(content.Schema) {
+					if all[code] == nil {
+						all[code] = map[string]bool{}
 					}
-					if all[word] == nil {
-						all[word] = map[string]bool{}
-					}
-					all[word][status] = true
+					all[code][status] = true
 				}
 			}
 		}
@@ -72,6 +69,20 @@ func statusesOf(doc *openapi3.T) map[string][]string {
 		slices.Sort(sorted[code])
 	}
 	return sorted
+}
+
+// codesOf returns the codes of a refusal.
+func codesOf(s *openapi3.SchemaRef) []string {
+	var codes []string
+	for _, one := range s.Value.AnyOf {
+		codes = append(codes, codesOf(one)...)
+	}
+	if code := s.Value.Properties["code"]; code != nil {
+		for _, value := range code.Value.Enum {
+			codes = append(codes, value.(string))
+		}
+	}
+	return codes
 }
 
 // docs/errors.md is what the list of codes and the reference say. With TENANTRY_UPDATE set it
@@ -97,6 +108,7 @@ is case-sensitive, never translated, and never changes its meaning. What each op
 | 403 | Not allowed | Look at ` + "`code`" + `; else somebody with the permission has to do it |
 | 404 | There is no such thing, or it is another tenant's | Read the list again |
 | 405 | The path has other methods, named in ` + "`Allow`" + ` | Mend the program |
+| 408 | The body did not arrive in time | Send the request again |
 | 409 | Conflicts with what is there | Look at ` + "`code`" + `; without one the same usage event was recorded before, which is fine |
 | 410 | It is over | Look at ` + "`code`" + ` |
 | 413, 415 | The body is too large, or of another content type | Mend the program |

@@ -75,7 +75,7 @@ func TestARefusedOriginIsExplained(t *testing.T) {
 	}
 	page.Send("POST", "/api/v1/auth/login", apptest.AdminLogin).Want(200)
 	for origin, want := range map[string]string{
-		"https://evil.example": "Pages of https://evil.example may not use cookies here. An operator allows them with TENANTRY_FRONTEND_URL or TENANTRY_FIRST_PARTY_HOSTS.",
+		"https://evil.example": "You cannot log in from https://evil.example. Open " + s.URL + " instead, or ask the operator to set TENANTRY_PUBLIC_URL (the address of this service), TENANTRY_FRONTEND_URL (a separate frontend) or TENANTRY_FIRST_PARTY_HOSTS (other hosts).",
 		s.URL:                  "Your session could not be verified. Please reload the page.",
 	} {
 		r := s.NewRequest(http.MethodPost, "/api/v1/auth/logout", "", nil)
@@ -91,5 +91,72 @@ func TestARefusedOriginIsExplained(t *testing.T) {
 	}
 	if log := s.Log(); strings.Count(log, `"origin":"https://evil.example"`) != 1 || !strings.Contains(log, "TENANTRY_FIRST_PARTY_HOSTS=evil.example ") {
 		t.Errorf("the log tells of it %d times: %s", strings.Count(log, `"origin":"https://evil.example"`), log)
+	}
+}
+
+// A login with a CSRF token from an address that is not first-party explains itself: without the
+// refusal the page would get tokens, which it ignores, and show the login again. A program without
+// a CSRF token still gets tokens.
+func TestALoginAtAnotherAddressIsExplained(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		page := s.Frontend()
+		page.Origin = "http://tenantry.example"
+		page.Fetch("GET", "/csrf-cookie", "", nil).Want(204)
+		refused := page.Send("POST", "/api/v1/auth/login", apptest.AdminLogin).Want(419)
+		for _, want := range []string{page.Origin, s.URL, "TENANTRY_PUBLIC_URL", "TENANTRY_FIRST_PARTY_HOSTS"} {
+			if !strings.Contains(refused.Str("message"), want) {
+				t.Errorf("the message lacks %s: %s", want, refused.Str("message"))
+			}
+		}
+		if page.Fetch("POST", "/api/v1/auth/login", "", apptest.AdminLogin).Want(200).Str("accessToken") == "" {
+			t.Error("a login without a CSRF token returns no access token")
+		}
+		for _, origin := range []string{"http://localhost:3000", "https://127.0.0.2", "http://[::1]:8080"} {
+			local := s.Frontend()
+			local.Origin = origin
+			local.Fetch("GET", "/csrf-cookie", "", nil).Want(204)
+			local.Send("POST", "/api/v1/auth/login", apptest.AdminLogin).Want(200)
+			local.Fetch("GET", "/api/v1/auth/me", "", nil).Want(200)
+		}
+	})
+}
+
+// A browser that asks for a page that does not exist gets a page, a program the API's error.
+func TestAnUnknownPageIsAPage(t *testing.T) {
+	t.Parallel()
+	plain := func(s *settings.Settings) { s.NoConsole = true }
+	for name, s := range map[string]*apptest.Server{"console": apptest.Start(t, sqldb.SQLite), "plain pages": apptest.Start(t, sqldb.SQLite, plain)} {
+		get := func(path, accept string) apptest.Reply {
+			r := s.NewRequest(http.MethodGet, path, "", nil)
+			r.Header.Set("Accept", accept)
+			return s.Do(r)
+		}
+		for _, path := range []string{"/nothing-here", "/sandbox/nothing-here"} {
+			page := get(path, "text/html,application/xhtml+xml,*/*;q=0.8").Want(404)
+			if !strings.HasPrefix(page.Header.Get("Content-Type"), "text/html") || !strings.Contains(page.Text, "<html") {
+				t.Errorf("%s: %s is %s: %s", name, path, page.Header.Get("Content-Type"), page.Text)
+			}
+			if program := get(path, "application/json").Want(404); !strings.HasPrefix(program.Header.Get("Content-Type"), "application/json") {
+				t.Errorf("%s: %s for a program is %s", name, path, program.Header.Get("Content-Type"))
+			}
+		}
+		if api := get("/api/v1/nothing-here", "text/html").Want(404); !strings.HasPrefix(api.Header.Get("Content-Type"), "application/json") {
+			t.Errorf("%s: the API answers %s", name, api.Header.Get("Content-Type"))
+		}
+	}
+}
+
+// The languages that are offered are those of the settings, in answers too.
+func TestOfferedLanguages(t *testing.T) {
+	t.Parallel()
+	s := apptest.Start(t, sqldb.SQLite, func(s *settings.Settings) { s.Locales = []string{"en", "it"} })
+	s.Call("GET", "/api/v1/settings", "", nil).Want(200).WantAt("data.locales", []any{"en", "it"}).WantAt("data.default_locale", "en")
+	for accept, want := range map[string]string{"it": "L’indirizzo", "fr": "The email"} {
+		r := s.NewRequest(http.MethodPost, "/api/v1/auth/login", "", map[string]any{"email": "nobody@example.com", "password": "wrong-password"})
+		r.Header.Set("Accept-Language", accept)
+		if got := s.Do(r).Want(401).Str("message"); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", accept, got)
+		}
 	}
 }

@@ -82,17 +82,17 @@ func TestRefusalsInTheReference(t *testing.T) {
 	t.Parallel()
 	doc := theReference(t)
 	for route, want := range map[string]string{
-		"POST /api/v1/auth/login": "200, 400, 401 INVALID_CREDENTIALS, 413, 415, 419, 422 ValidationError, 429, 500 InternalError, 503 storage_full",
-		"GET /api/v1/auth/me":     "200, 400, 401, 403 insufficient_scope, 422 ValidationError, 429, 500 InternalError, 503 storage_full",
-		"GET /api/v1/tenant": "200, 400 TENANT_CONTEXT_REQUIRED, 401, 403 ONBOARDING_INCOMPLETE insufficient_scope, 422 ValidationError, " +
+		"POST /api/v1/auth/login": "200, 400, 401 INVALID_CREDENTIALS, 408, 413, 415, 419, 422 ValidationError, 429, 500 InternalError, 503 storage_full",
+		"GET /api/v1/auth/me":     "200, 400, 401, 403 IMPERSONATION_EXPIRED insufficient_scope, 422 ValidationError, 429, 500 InternalError, 503 storage_full",
+		"GET /api/v1/tenant": "200, 400 TENANT_CONTEXT_REQUIRED, 401, 403 IMPERSONATION_EXPIRED ONBOARDING_INCOMPLETE insufficient_scope, 422 ValidationError, " +
 			"429, 500 InternalError, 503 storage_full",
 		"GET /api/v1/catalog/plans": "200, 304, 400, 422 ValidationError, 429, 500 InternalError, 503 storage_full",
-		"POST /api/v1/tenant/{tenantId}/usage": "201, 400, 401, 403 ONBOARDING_INCOMPLETE insufficient_scope, 404, 409, 413, 415, 419, " +
+		"POST /api/v1/tenant/{tenantId}/usage": "201, 400, 401, 403 IMPERSONATION_EXPIRED ONBOARDING_INCOMPLETE insufficient_scope, 404, 408, 409, 413, 415, 419, " +
 			"422 ValidationError, 429 QUOTA_EXCEEDED, 500 InternalError, 503 storage_full",
-		"POST /api/v1/tenant/{tenantId}/invoices/{invoiceId}/pay": "200, 400, 401, 403 ONBOARDING_INCOMPLETE insufficient_scope, 404, " +
+		"POST /api/v1/tenant/{tenantId}/invoices/{invoiceId}/pay": "200, 400, 401, 403 IMPERSONATION_EXPIRED ONBOARDING_INCOMPLETE insufficient_scope, 404, " +
 			"409 invoice_not_payable, 419, 422 PaymentFailedError ValidationError, 429, 500 InternalError, 502 psp_error, 503 storage_full",
 		"GET /api/v1/avatars/{hash}": "200, 304, 400, 404, 422 ValidationError, 429, 500 InternalError, 503 storage_full",
-		"POST /api/v1/user/avatar": "200, 400, 401, 403 insufficient_scope, 413, 415, 419, 422 ValidationError, 429, 500 InternalError, " +
+		"POST /api/v1/user/avatar": "200, 400, 401, 403 IMPERSONATION_EXPIRED insufficient_scope, 413, 415, 419, 422 ValidationError, 429, 500 InternalError, " +
 			"503 storage_full",
 		"GET /readyz": "200, 503",
 	} {
@@ -116,6 +116,14 @@ func TestRefusalsInTheReference(t *testing.T) {
 // refusalWords are the codes of a refusal, and the names of errors that say more.
 func refusalWords(s *openapi3.SchemaRef) []string {
 	var words []string
+	if forms, ok := s.Value.Extensions["x-forms"].([]any); ok {
+		for _, form := range forms {
+			if form != "Error" {
+				words = append(words, form.(string))
+			}
+		}
+		return words
+	}
 	if code := s.Value.Properties["code"]; s.Ref != "" && (code == nil || len(s.Value.Properties) > 2) {
 		if name := strings.TrimPrefix(s.Ref, "#/components/schemas/"); name != "Error" {
 			words = append(words, name)
@@ -149,6 +157,11 @@ func TestCodesInTheReference(t *testing.T) {
 		for _, op := range item.Operations() {
 			for _, response := range op.Responses.Map() {
 				if content := response.Value.Content["application/json"]; content != nil {
+					if code := content.Schema.Value.Properties["code"]; code != nil {
+						for _, value := range code.Value.Enum {
+							used[value.(string)] = true
+						}
+					}
 					for _, word := range refusalWords(content.Schema) {
 						used[word] = true
 						if named := doc.Components.Schemas[word]; named != nil && named.Value.Properties["code"] != nil {

@@ -40,7 +40,7 @@ func Import(ctx context.Context, s settings.Settings, p ImportParams) (err error
 	if s.StripeURL != nil {
 		provider.pspBaseURL = s.StripeURL.String()
 	}
-	db, err := commands.Open(ctx, s)
+	db, err := commands.OpenExisting(ctx, s)
 	if err != nil {
 		return err
 	}

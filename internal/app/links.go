@@ -148,6 +148,10 @@ func (l *links) EndOf(ctx context.Context, targetID int64) error {
 	return l.impersonation.EndOf(ctx, targetID)
 }
 
+func (l *links) Expire(ctx context.Context, adminID int64) error {
+	return l.impersonation.Expire(ctx, adminID)
+}
+
 func (l *links) ImpersonatorsOf(ctx context.Context, targetID int64) ([]int64, error) {
 	return l.impersonation.ImpersonatorsOf(ctx, targetID)
 }

@@ -15,7 +15,7 @@ import (
 )
 
 // adminPermissions has what an administrator with a list needs for each route of the
-// administration (rules: http#permissions-of-administrators). "a|b" is either.
+// administration (rules: http#permissions-of-administrators). "a|b" is either, "a&b" both.
 var adminPermissions = map[string]string{
 	"GET /tenants": "tenants.view", "GET /tenants/{tenant}": "tenants.view", "PATCH /tenants/{tenant}": "tenants.manage",
 	"DELETE /tenants/{tenant}":                                   "tenants.manage",
@@ -40,12 +40,12 @@ var adminPermissions = map[string]string{
 	"GET /stats": "tenants.view", "GET /stats/series": "tenants.view",
 	"GET /audit-logs": "logs.view", "GET /activity": "logs.view", "GET /tenants/{tenant}/timeline": "logs.view",
 
-	"GET /webhook-endpoints": "webhooks.manage", "POST /webhook-endpoints": "webhooks.manage",
-	"GET /webhook-endpoints/{endpoint}": "webhooks.manage", "PATCH /webhook-endpoints/{endpoint}": "webhooks.manage",
-	"DELETE /webhook-endpoints/{endpoint}": "webhooks.manage", "POST /webhook-endpoints/{endpoint}/rotate-secret": "webhooks.manage",
-	"POST /webhook-endpoints/{endpoint}/test": "webhooks.manage", "GET /webhook-endpoints/{endpoint}/deliveries": "webhooks.manage",
-	"POST /webhook-endpoints/{endpoint}/deliveries/{delivery}/resend": "webhooks.manage",
-	"POST /webhook-endpoints/{endpoint}/replay":                       "webhooks.manage",
+	"GET /webhook-endpoints": "webhooks.manage&tenants.view", "POST /webhook-endpoints": "webhooks.manage&tenants.view",
+	"GET /webhook-endpoints/{endpoint}": "webhooks.manage&tenants.view", "PATCH /webhook-endpoints/{endpoint}": "webhooks.manage&tenants.view",
+	"DELETE /webhook-endpoints/{endpoint}": "webhooks.manage&tenants.view", "POST /webhook-endpoints/{endpoint}/rotate-secret": "webhooks.manage&tenants.view",
+	"POST /webhook-endpoints/{endpoint}/test": "webhooks.manage&tenants.view", "GET /webhook-endpoints/{endpoint}/deliveries": "webhooks.manage&tenants.view",
+	"POST /webhook-endpoints/{endpoint}/deliveries/{delivery}/resend": "webhooks.manage&tenants.view",
+	"POST /webhook-endpoints/{endpoint}/replay":                       "webhooks.manage&tenants.view",
 
 	"GET /products": "products.view", "POST /products": "products.create", "GET /products/{product}": "products.view",
 	"PATCH /products/{product}": "products.update", "DELETE /products/{product}": "products.delete",
@@ -96,11 +96,13 @@ func TestPermissionsOfAdministrators(t *testing.T) {
 				continue
 			}
 			call := func() apptest.Reply { return k.Call(r.Method, apptest.FillPath(r.Path, ""), k.Token, nil) }
-			either := strings.Split(want, "|")
-			allow(slices.DeleteFunc(authz.PlatformPermissions(), func(p string) bool { return slices.Contains(either, p) }))
-			call().As(name+" without "+want).WantRefused(403, "")
-			for _, one := range either {
-				allow([]string{one})
+			for _, one := range strings.Split(want, "&") {
+				either := strings.Split(one, "|")
+				allow(slices.DeleteFunc(authz.PlatformPermissions(), func(p string) bool { return slices.Contains(either, p) }))
+				call().As(name+" without "+one).WantRefused(403, "")
+			}
+			for _, one := range strings.Split(want, "|") {
+				allow(strings.Split(one, "&"))
 				if a := call(); a.Status != 200 && a.Status != 404 && a.Status != 422 {
 					t.Errorf("%s with %q alone: %d %s", name, one, a.Status, a.Text)
 				}

@@ -72,6 +72,7 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 	if p.messages, err = i18n.Load(); err != nil {
 		return nil, err
 	}
+	p.messages.Offer(s.OfferedLocales())
 	p.provider, err = psp.NewClient(psp.Config{
 		SecretKey: out.pspKey.Reveal(), BaseURL: out.pspBaseURL, Log: log,
 		Observe: p.observeCall, Decimals: currency.Decimals(db),

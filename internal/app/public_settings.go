@@ -48,7 +48,7 @@ func (h settingsHTTP) Show(ctx context.Context, _ *struct{}) (*rest.Data[PublicS
 func (svc *service) publicSettings() settingsHTTP {
 	s := svc.settings
 	return settingsHTTP{pushKey: svc.pushes.PublicKey, fixed: PublicSettings{
-		AppName: s.Brand.App(), FrontendURL: s.FrontendURL.String(), DefaultLocale: i18n.Default, Locales: i18n.Locales(),
+		AppName: s.Brand.App(), FrontendURL: s.FrontendURL.String(), DefaultLocale: i18n.Default, Locales: s.OfferedLocales(),
 		DefaultCurrency: tenant.DefaultCurrency, RegistrationEnabled: true, OAuthProviders: svc.oauth.Providers(),
 		InvoiceMode: s.InvoiceMode,
 		LogoURL:     given(s.Brand.Logo.Address(svc.publicURL)), Accent: given(s.Brand.Accent), SupportEmail: given(s.Brand.SupportEmail),

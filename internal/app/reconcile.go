@@ -46,6 +46,9 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 		return err
 	}
 	found, err := compareAll(ctx, comparisons(domains.reconciler, domains.invoices), dryRun)
+	if err != nil && len(found) == 0 {
+		return err // nothing was compared, so "0 differences" would be wrong
+	}
 	return errors.Join(writeDifferences(out, s.InvoiceMode, found), err)
 }
 

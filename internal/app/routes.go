@@ -58,6 +58,18 @@ func inPerson(r rest.Route) rest.Route {
 	return r
 }
 
+// optional makes a public route one that looks its caller up if the request has a credential.
+func optional(r rest.Route) rest.Route {
+	r.Optional = true
+	return r
+}
+
+// afterExpiry opens a route to an impersonation that has ended but was not stopped.
+func afterExpiry(r rest.Route) rest.Route {
+	r.AfterExpiry = true
+	return r
+}
+
 // verified closes a route to callers whose email nobody has proved, where the settings say
 // so.
 func verified(r rest.Route) rest.Route {

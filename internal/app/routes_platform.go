@@ -19,7 +19,7 @@ func (svc *service) platformRoutes() []rest.Route {
 		events         = timeline.NewHTTP(svc.db, svc.messages)
 		trail          = audit.NewHTTP(svc.audit, svc.publicURL)
 		figures        = stats.NewHTTP(stats.NewService(stats.Deps{
-			DB: svc.db, Clock: svc.clock, Machine: clock.System(), Journal: svc.journal, Inbox: svc.receiver, Calls: svc.calls,
+			DB: svc.db, Clock: svc.clock, Machine: clock.System(), Journal: svc.journal, Inbox: svc.receiver, Calls: svc.calls, Outbox: svc.outbox,
 		}))
 	)
 	return []rest.Route{

@@ -24,7 +24,7 @@ func (svc *service) teamRoutes(members *team.HTTP) []rest.Route {
 		route(patch, of+"/team/members/{member}/role", rest.Tenant, authz.TeamManage, "default", "Change a member's role", rest.Handle(members.ChangeRole, rest.Exists(members.MemberExists))),
 		route(del, of+"/team/members/{member}", rest.Tenant, authz.TeamManage, "default", "Remove a member", rest.Handle(members.RemoveMember)),
 		forKeys(authz.TeamRead, route(get, of+"/team/invitations", rest.Tenant, "", "default", "List the invitations", rest.Parts(members.Invitations))),
-		verified(route(post, of+"/team/invitations", rest.Tenant, "", "inviting", "Invite a person by mail", rest.Handle(members.Invite, created, rest.Exists(members.MayInvite)))),
+		verified(route(post, of+"/team/invitations", rest.Tenant, "", "inviting", "Invite a person by mail", rest.Handle(members.Invite, created, rest.Exists(members.MayInvite), rest.Checks(members.CheckRole)))),
 		route(del, of+"/team/invitations/{invitation}", rest.Tenant, authz.TeamInvite, "default", "Revoke an invitation", rest.Handle(members.RevokeInvitation)),
 		verified(route(post, of+"/team/invitations/{invitation}/resend", rest.Tenant, authz.TeamInvite, "inviting", "Resend an invitation", rest.Handle(members.ResendInvitation))),
 		route(get, of+"/roles", rest.Tenant, authz.RolesManage, "default", "List built-in and custom roles", rest.Handle(members.Roles)),
@@ -41,7 +41,7 @@ func (svc *service) teamRoutes(members *team.HTTP) []rest.Route {
 		route(patch, adminOf+"/members/{user}/role", rest.Admin, authz.TenantsManage, "default", "Change a member's role", rest.Handle(members.AdminChangeRole, inTeam)),
 		route(del, adminOf+"/members/{user}", rest.Admin, authz.TenantsManage, "default", "Remove a member", rest.Handle(members.AdminRemoveMember)),
 		route(get, adminOf+"/invitations", rest.Admin, authz.TenantsView, "default", "List a tenant's invitations", rest.Parts(members.AdminInvitations, inTenant)),
-		route(post, adminOf+"/invitations", rest.Admin, authz.TenantsManage, "inviting", "Invite a person to a tenant", rest.Handle(members.AdminInvite, created, inTenant)),
+		route(post, adminOf+"/invitations", rest.Admin, authz.TenantsManage, "inviting", "Invite a person to a tenant", rest.Handle(members.AdminInvite, created, inTenant, rest.Checks(members.AdminCheckRole))),
 		route(del, adminOf+"/invitations/{invitation}", rest.Admin, authz.TenantsManage, "default", "Revoke an invitation", rest.Handle(members.AdminRevokeInvitation)),
 		route(post, adminOf+"/invitations/{invitation}/resend", rest.Admin, authz.TenantsManage, "inviting", "Resend an invitation", rest.Handle(members.AdminResendInvitation)),
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/onboarding"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/team"
@@ -40,7 +41,7 @@ func (svc *service) tenantRoutes(members *team.HTTP) []rest.Route {
 		inPerson(route(post, of+"/leave", rest.Member, "", "default", "Leave the tenant", rest.Handle(members.Leave))),
 		inPerson(route(post, of+"/transfer-ownership", rest.Member, "", "account_password", "Make another member the owner", rest.Handle(members.Transfer, rest.Exists(tenants.OwnerOnly)))),
 
-		forKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants", rest.Admin, authz.TenantsView, "default", "List tenants", rest.Handle(adminTenants.List, rest.Lists(tenant.AdminTenantList())))),
+		forKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants", rest.Admin, authz.TenantsView, "default", "List tenants", rest.Handle(adminTenants.List, rest.Lists(tenant.AdminTenantList(i18n.Default))))),
 		route(get, "/api/v1/admin/tenants/search-with-roles", rest.Admin, "users.create", "default", "Search tenants, with their roles", rest.Handle(adminTenants.SearchWithRoles)),
 		forKeys(authz.TenantsRead, route(get, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsView, "default", "Show a tenant", rest.Handle(adminTenants.Show))),
 		route(del, "/api/v1/admin/tenants/{tenant}", rest.Admin, authz.TenantsManage, "default", "Delete a tenant without members", rest.Handle(adminTenants.Dissolve)),

@@ -46,7 +46,7 @@ func TestRouteTable(t *testing.T) {
 		if r.Scope == rest.Admin {
 			permissions = authz.PlatformPermissions()
 		}
-		for p := range strings.SplitSeq(r.Permission, "|") {
+		for _, p := range strings.FieldsFunc(r.Permission, func(c rune) bool { return c == '|' || c == '&' }) {
 			if p != "" && !slices.Contains(permissions, p) {
 				t.Errorf("%s: unknown permission %q", name, p)
 			}

@@ -53,6 +53,7 @@ func (svc *service) invoiceRoutes() []rest.Route {
 		forKeys(authz.InvoicesRead, route(get, of+"/invoices/{invoiceId}/pdf", rest.Tenant, "", "default", "Download an invoice's document", rest.File(invoices.PDF, "application/pdf"))),
 
 		route(get, of+"/billing/payment-method", rest.Tenant, authz.BillingManage, "default", "Show what the next invoice is paid with", rest.Handle(paid.Method)),
+		forKeys(authz.InvoicesRead, route(get, of+"/credit", rest.Tenant, authz.BillingManage, "default", "Show the credit that the next invoices use", rest.Handle(paid.Credit))),
 		route(get, of+"/billing/failed-payment", rest.Tenant, authz.BillingManage, "default", "Show the last failed payment", rest.Handle(paid.Failed)),
 		route(get, adminOf+"/billing", rest.Admin, authz.TenantsView, "default", "Show how a tenant pays", rest.Handle(paid.AdminBilling)),
 		route(post, adminOf+"/invoices/{invoice}/void", rest.Admin, authz.TenantsManage, "default", "Void an invoice that is not final", rest.Handle(invoices.AdminVoid)),

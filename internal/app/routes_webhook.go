@@ -11,34 +11,39 @@ import (
 // webhookRoutes returns the routes of the endpoints that are told what happens, those of
 // tenants and those of the platform. They differ in whom they are for alone.
 func (svc *service) webhookRoutes() []rest.Route {
-	ofTenant := webhookTable(of+"/webhook-endpoints", rest.Tenant, "the tenant", webhook.NewHTTP(svc.hooks, svc.publicURL))
+	ofTenant := webhookTable(of+"/webhook-endpoints", rest.Tenant, authz.WebhooksManage, "the tenant", webhook.NewHTTP(svc.hooks, svc.publicURL))
 	for i, r := range ofTenant {
 		ofTenant[i] = inPerson(r)
 	}
 	return append(ofTenant,
-		webhookTable("/api/v1/admin/webhook-endpoints", rest.Admin, "the platform", webhook.NewPlatformHTTP(svc.hooks, svc.publicURL))...)
+		webhookTable("/api/v1/admin/webhook-endpoints", rest.Admin, authz.WebhooksManage+"&"+authz.TenantsView, "the platform", webhook.NewPlatformHTTP(svc.hooks, svc.publicURL))...)
 }
 
-// webhookTable returns the routes below a path.
-func webhookTable(base string, scope rest.Scope, owner string, hooks *webhook.HTTP) []rest.Route {
+// webhookTable returns the routes below a path. An endpoint of the platform receives the data of all
+// tenants, so it needs the permission to read them as well.
+func webhookTable(base string, scope rest.Scope, permission, owner string, hooks *webhook.HTTP) []rest.Route {
 	var (
 		created  = rest.Status(http.StatusCreated)
 		accepted = rest.Status(http.StatusAccepted)
 		known    = rest.Exists(hooks.Exists)
 		one      = base + "/{endpoint}"
 	)
+	create := rest.Handle(hooks.Create, created)
+	if scope == rest.Tenant { // the platform's endpoints receive the same events
+		create = rest.Handle(hooks.Create, created, rest.MakesEndpoints())
+	}
 	row := func(method, path, summary string, h rest.Handler) rest.Route {
-		return route(method, path, scope, authz.WebhooksManage, "default", summary, h)
+		return route(method, path, scope, permission, "default", summary, h)
 	}
 	return []rest.Route{
 		row(get, base, "List the webhook endpoints of "+owner, rest.Handle(hooks.List)),
-		row(post, base, "Create a webhook endpoint of "+owner+"; its secret is shown once", rest.Handle(hooks.Create, created)),
+		row(post, base, "Create a webhook endpoint of "+owner+"; its secret is shown once", create),
 		row(get, one, "Show a webhook endpoint of "+owner, rest.Handle(hooks.Show)),
 		row(patch, one, "Change a webhook endpoint of "+owner, rest.Handle(hooks.Update, known)),
 		row(del, one, "Delete a webhook endpoint of "+owner, rest.Handle(hooks.Delete)),
 		row(post, one+"/rotate-secret", "Replace the secret of a webhook endpoint of "+owner, rest.Handle(hooks.Rotate)),
 		row(post, one+"/test", "Send an event of type webhook.test to a webhook endpoint of "+owner, rest.Handle(hooks.Test, accepted)),
-		row(get, one+"/deliveries", "List the deliveries to a webhook endpoint of "+owner, rest.Handle(hooks.Deliveries, rest.Lists(webhook.DeliveryList()))),
+		row(get, one+"/deliveries", "List the deliveries to a webhook endpoint of "+owner, rest.Handle(hooks.Deliveries, known, rest.Lists(webhook.DeliveryList()))),
 		row(post, one+"/deliveries/{delivery}/resend", "Send a delivery again to a webhook endpoint of "+owner, rest.Handle(hooks.Resend, accepted)),
 		row(post, one+"/replay", "Send again what was not delivered to a webhook endpoint of "+owner, rest.Handle(hooks.Replay, accepted, known)),
 	}

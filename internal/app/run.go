@@ -3,7 +3,6 @@ package app
 import (
 	"context"
 	"errors"
-	"net"
 	"os"
 
 	"github.com/tenantry/tenantry/internal/app/commands"
@@ -42,7 +41,7 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 		}
 		defer release()
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
+	listener, err := listen(ctx, s.Addr)
 	if err != nil {
 		return err
 	}
@@ -71,7 +70,16 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 }
 
 // background returns what the service does besides answering requests.
+//
+// Invariant: the process has locked the data folder of an embedded database, so the leases
+// there are those of a process that was killed. Ending them early repeats nothing that a
+// lease would have prevented.
 func (svc *service) background(ctx context.Context) ([]func(context.Context) error, error) {
+	if svc.db.File() != "" {
+		if err := errors.Join(svc.jobs.EndLeases(ctx), svc.hooks.EndLeases(ctx)); err != nil {
+			return nil, err
+		}
+	}
 	work := []func(context.Context) error{svc.jobs.Run, svc.usage.Run, svc.apiKeys.Run, svc.accounts.Run, svc.hooks.Run}
 	figures, err := svc.metrics.Listen(ctx, svc.settings.MetricsAddr, svc.settings.ProfilesAddr)
 	return append(work, figures...), err

@@ -33,8 +33,10 @@ var selfService = map[string]bool{
 	"PATCH /api/v1/tenant/{tenantId}/api-keys/{key}":       false,
 	"POST /api/v1/tenant/{tenantId}/api-keys/{key}/rotate": false,
 	"DELETE /api/v1/tenant/{tenantId}/api-keys/{key}":      false,
-	"POST /api/v1/user/avatar":                             true, // a picture is a user's for an administrator, too
-	"DELETE /api/v1/user/avatar":                           true,
+	"GET /api/v1/user/identities":                          true,
+	"DELETE /api/v1/user/identities/{id}":                  false,
+	"POST /api/v1/user/avatar":                             false,
+	"DELETE /api/v1/user/avatar":                           false,
 	"GET /api/v1/push-subscriptions":                       true,
 	"POST /api/v1/push-subscriptions":                      false,
 	"DELETE /api/v1/push-subscriptions":                    false,

@@ -26,6 +26,7 @@ var walked = map[string]string{
 	"FROM jobs WHERE lease_id IS NOT NULL":                    "an index of what runs",
 	"FROM psp_events WHERE handled_at IS NULL":                "an index of what waits",
 	"FROM psp_invoices WHERE status = 'open' AND failed_at":   "an index of what failed",
+	"FROM (SELECT k.* FROM api_keys k WHERE":                  "a page of a caller's keys",
 	"SELECT count(*) FROM impersonation_logs":                 "an admin's list: counts in an index",
 }
 

@@ -15,6 +15,8 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/tenantry/tenantry/internal/app/apptest"
 )
 
@@ -114,6 +116,10 @@ func people(s *apptest.Server, o apptest.Owner, invitation string) {
 	bob := s.LogIn("bob@example.com")
 	call("PUT", "/user/password", bob, object{"current_password": password, "password": "a new staple", "password_confirmation": "a new staple"}).Want(204)
 	bob = call("POST", "/auth/login", "", object{"email": "bob@example.com", "password": "a new staple"}).Want(200).Str("accessToken")
+	apptest.Exec(s.T, s.DB(), `INSERT INTO oauth_identities (id, provider, subject, user_id, email, created_at)
+		SELECT $1, 'google', '1', id, email, created_at FROM users WHERE email = 'bob@example.com'`, uuid.New())
+	identity := call("GET", "/user/identities", bob, nil).Want(200).Str("data.0.id")
+	call("DELETE", "/user/identities/"+identity, bob, object{"current_password": "a new staple"}).Want(204)
 	call("POST", "/user/email", bob, object{"email": "robert@example.com", "current_password": "a new staple"}).Want(202)
 	upload(s, bob)
 	key, err := ecdh.P256().GenerateKey(rand.Reader)
@@ -299,6 +305,7 @@ func payments(s *apptest.Server) *apptest.Customer {
 	s.Call("POST", c.Path(invoice+"/pay"), c.Token, nil).WantRefused(422, "payment_failed")
 	s.Call("GET", c.Path("/billing/failed-payment"), c.Token, nil).Want(200).WantAt("data.decline_code", "generic_decline")
 	s.Call("GET", c.Path("/billing/payment-method"), c.Token, nil).Want(200).WantAt("data.last4", "0341")
+	s.Call("GET", c.Path("/credit"), c.Token, nil).Want(200).WantAt("data.balance.amount_cents", 0.0)
 	s.Call("GET", c.Path("/invoices/summary"), c.Token, nil).Want(200)
 	k := s.CatalogAdmin()
 	k.AdminCall("GET", "/tenants/"+c.Tenant+"/billing", nil).Want(200)

@@ -37,7 +37,7 @@ func StripeSandbox(ctx context.Context, s settings.StripeSandbox, out, logTo io.
 	if err != nil {
 		return err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", s.Addr)
+	listener, err := listen(ctx, s.Addr)
 	if err != nil {
 		return err
 	}

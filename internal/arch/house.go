@@ -11,11 +11,8 @@ import (
 
 // The ceilings, in lines with comments and blank ones. Generated code has none.
 const (
-	maxPackage  = 3000 // product code of one folder
-	maxFile     = 500  // tests included
-	maxFunction = 60   // product code
-	// minTests is the least ratio of lines of tests to lines of product code.
-	minTests = 0.9
+	maxFile     = 500 // tests included
+	maxFunction = 60  // product code
 )
 
 // proof is a program that is a test as a whole, and neither product code nor tests in their
@@ -86,21 +83,18 @@ func functions(s Source) []Sized {
 // Ratio returns lines of tests per line of product code.
 func (h House) Ratio() float64 { return float64(h.Tests) / float64(max(h.Product, 1)) }
 
-// Broken lists what is above its ceiling, or below its floor.
+// Broken lists the files and functions that are above their ceilings.
 func (h House) Broken() []string {
 	var broken []string
 	for _, c := range []struct {
 		list    []Sized
 		ceiling int
-	}{{h.Packages, maxPackage}, {h.Files, maxFile}, {h.Functions, maxFunction}} {
+	}{{h.Files, maxFile}, {h.Functions, maxFunction}} {
 		for _, s := range c.list {
 			if s.Lines > c.ceiling {
 				broken = append(broken, fmt.Sprintf("%s has %d lines, more than %d: split it by subject", s.Name, s.Lines, c.ceiling))
 			}
 		}
-	}
-	if h.Ratio() < minTests {
-		broken = append(broken, fmt.Sprintf("%.2f lines of tests for a line of product code, less than %.2f", h.Ratio(), minTests))
 	}
 	return broken
 }

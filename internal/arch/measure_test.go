@@ -79,11 +79,6 @@ func TestMeasureCountsWhatPeopleWrite(t *testing.T) {
 func TestCeilings(t *testing.T) {
 	t.Parallel()
 	tested := strings.Repeat("// a test\n", 400)
-	many := map[string]string{}
-	for _, name := range []string{"a", "b", "c", "d", "e", "f", "g"} {
-		many["p/"+name+".go"] = "package p\n" + strings.Repeat("// more\n", 430)
-		many["p/"+name+"_test.go"] = "package p\n" + tested
-	}
 	for name, c := range map[string]struct {
 		files map[string]string
 		want  string // begins what is broken; "" for nothing
@@ -93,8 +88,6 @@ func TestCeilings(t *testing.T) {
 		"a function of a test":    {map[string]string{"p/a_test.go": long("F", maxFunction+1, 0)}, ""},
 		"a file":                  {map[string]string{"p/a.go": long("F", 3, maxFile), "p/a_test.go": "package p\n" + strings.Repeat("// a test\n", 490)}, "p/a.go has 505 lines"},
 		"a file of tests":         {map[string]string{"p/a_test.go": long("F", 3, maxFile)}, "p/a_test.go has 505 lines"},
-		"a package":               {many, "p has 3017 lines"},
-		"product code, untested":  {map[string]string{"p/a.go": long("F", 3, 100)}, "0.00 lines of tests"},
 		"a package without lines": {map[string]string{"p/a_test.go": "package p\n"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

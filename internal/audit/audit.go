@@ -30,6 +30,8 @@ type Entry struct {
 	// differ are stored, large values as their digests. Do not pass secrets; those under
 	// well-known names are removed.
 	Before, After any
+	// ActorID is the actor of a change that has no caller in its context, such as a login.
+	ActorID *int64
 }
 
 // Deps is what the log needs.
@@ -54,7 +56,7 @@ func (l *Log) Record(ctx context.Context, e Entry) error {
 	if err != nil {
 		return fmt.Errorf("audit: %s: %w", e.Action, err)
 	}
-	r := record{Entry: e, before: before, after: after, source: authz.SourceOf(ctx), at: l.deps.Clock.Now()}
+	r := record{Entry: e, before: before, after: after, source: authz.SourceOf(ctx), at: l.deps.Clock.Now(), actorID: e.ActorID}
 	if caller := authz.From(ctx); caller != nil {
 		if caller.Key != nil {
 			r.keyID = &caller.Key.ID

@@ -88,12 +88,17 @@ type Caller struct {
 	// acts for themselves (rules:
 	// impersonation#sessions).
 	Impersonator *Impersonator
+	// Reload authenticates the caller again and repeats the guards and the permission check of
+	// the route. The HTTP layer sets it; nil outside of a request. Recheck calls it.
+	Reload func(ctx context.Context) (*Caller, error)
 }
 
 // Impersonator is a platform admin who acts as somebody else.
 type Impersonator struct {
 	UserID int64
 	Name   string
+	// Ended says that the impersonation has ended and only waits to be stopped.
+	Ended bool
 }
 
 // Source is where a request came from, as trails record it.
@@ -132,6 +137,27 @@ func With(ctx context.Context, c *Caller) context.Context {
 func From(ctx context.Context) *Caller {
 	c, _ := ctx.Value(key{}).(*Caller)
 	return c
+}
+
+// Recheck reads the credential, the membership and the permissions of the caller of ctx again, in
+// the transaction of ctx if there is one. It returns the refusal of the route if they no longer
+// suffice; otherwise it updates the caller. Outside of a request it does nothing.
+//
+// Invariant: a change that outlives its request calls Recheck under the lock of the tenant (or of
+// the user) that it belongs to, so a right that was taken away before the lock no longer acts.
+func Recheck(ctx context.Context) error {
+	c := From(ctx)
+	if c == nil || c.Reload == nil {
+		return nil
+	}
+	current, err := c.Reload(ctx)
+	if err != nil {
+		return err
+	}
+	reload := c.Reload
+	*c = *current
+	c.Reload = reload
+	return nil
 }
 
 // TenantID returns the id of the caller's tenant. It panics where there is none, which

@@ -33,6 +33,24 @@ func PlatformScopes() []string {
 	return []string{EntitlementsRead, InvoicesRead, SubscriptionRead, TeamRead, TenantsRead, UsageRead, UsageWrite}
 }
 
+// TenantPermissionOf returns the permission that lets a member use every route of a scope in person;
+// "" if every member can.
+func TenantPermissionOf(scope string) string {
+	if scope == InvoicesRead { // It opens the credit.
+		return BillingManage
+	}
+	return ""
+}
+
+// PlatformPermissionOf returns the permission that lets a platform admin use a scope in person, on
+// any tenant.
+func PlatformPermissionOf(scope string) string {
+	if scope == UsageWrite {
+		return TenantsManage
+	}
+	return TenantsView
+}
+
 // Key is the API key that a request was made with, in place of a user.
 type Key struct {
 	ID       uuid.UUID

@@ -89,6 +89,16 @@ func (p Plan) PriceIn(currency string) (Price, bool) {
 	return Price{}, false
 }
 
+// SeatQuota returns the plan's quota of team members, nil for a plan without one.
+func (p Plan) SeatQuota() *int64 {
+	for _, e := range p.Entitlements {
+		if e.Feature.Code == TeamMembers {
+			return e.Value
+		}
+	}
+	return nil
+}
+
 // Price is what a plan costs in one currency.
 type Price struct {
 	ID         uuid.UUID
@@ -106,6 +116,7 @@ type Feature struct {
 	Description Text // nil means none
 	IsActive    bool
 	IsSystem    bool       // the service itself needs it: it cannot be deleted
+	SortOrder   int32      // of the lists that customers see; features with the same one are in the order of codes
 	Metadata    sqldb.JSON // an object, or nil
 	CreatedAt   time.Time
 	UpdatedAt   time.Time

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 )
@@ -97,4 +98,13 @@ func (t Text) With(changes map[string]*string) Text {
 		return nil
 	}
 	return next
+}
+
+// needPermission refuses a platform admin without a permission that only a part of the change
+// needs. Its refusal comes after those of the request. A command needs no permission.
+func needPermission(ctx context.Context, permission string) error {
+	if caller := authz.From(ctx); caller != nil && !caller.CanOnPlatform(permission) {
+		return errForbidden
+	}
+	return nil
 }

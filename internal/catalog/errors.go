@@ -6,6 +6,9 @@ import "github.com/tenantry/tenantry/internal/fault"
 // When it was named by a field of a body, callers refuse that field instead.
 var ErrNotFound = fault.New(fault.NotFound, "error.not_found")
 
+// errForbidden refuses an admin without the permission for a part of a change.
+var errForbidden = fault.New(fault.Forbidden, "error.forbidden")
+
 // ErrInUse refuses to delete what a subscription that has not ended depends on, or to
 // change it so that such a subscription would pay for something else.
 var ErrInUse = fault.Coded(fault.Conflict, fault.CatalogInUse)

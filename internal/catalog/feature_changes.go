@@ -101,6 +101,6 @@ func (s *Service) checkFeature(ctx context.Context, f Feature) error {
 // recordedFeature is what the audit trail keeps of a feature, by the API's names.
 func recordedFeature(f Feature) map[string]any {
 	return map[string]any{
-		"code": f.Code, "name": f.Name, "description": f.Description, "is_active": f.IsActive, "metadata": f.Metadata,
+		"code": f.Code, "name": f.Name, "description": f.Description, "is_active": f.IsActive, "sort_order": f.SortOrder, "metadata": f.Metadata,
 	}
 }

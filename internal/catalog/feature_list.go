@@ -13,7 +13,7 @@ func FeatureList() page.Spec {
 	filters["code"] = page.Filter{Kind: page.Exact, Exprs: []string{"f.code"}}
 	return page.Spec{
 		Filters:     filters,
-		Sorts:       map[string]string{"code": `f.code COLLATE "C"`, "created_at": "f.created_at"},
+		Sorts:       map[string]string{"code": `f.code COLLATE "C"`, "created_at": "f.created_at", "sort_order": "f.sort_order"},
 		DefaultSort: "code",
 		Tiebreak:    "f.id",
 	}

@@ -48,7 +48,7 @@ func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.Stored[[]Public
 	}
 	currency := priced(public, strings.ToUpper(in.Currency))
 	return answer(ctx, h, "plans "+currency, func(public *Public, locale string) []PublicPlan {
-		return all(public.Plans, func(p Plan) PublicPlan { return publicPlan(p, locale, currency) })
+		return all(public.Plans, func(p Plan) PublicPlan { return publicPlan(p, public.Metered, locale, currency) })
 	})
 }
 

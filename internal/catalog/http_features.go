@@ -50,6 +50,7 @@ type createFeatureInput struct {
 		Name        shape.Texts  `json:"name" format:"name" maxLength:"255"`
 		Description shape.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
 		IsActive    *bool        `json:"is_active,omitempty" default:"true"`
+		SortOrder   int32        `json:"sort_order,omitempty" minimum:"0" default:"0" doc:"Place in the lists that customers see; features with the same one are in the order of their codes."`
 		Metadata    shape.Object `json:"metadata,omitempty" nullable:"true" maxBytes:"16384"`
 	}
 }
@@ -59,7 +60,7 @@ func (h *HTTP) CreateFeature(ctx context.Context, in *createFeatureInput) (*rest
 	b := in.Body
 	f, err := h.svc.CreateFeature(ctx, Feature{
 		Code: b.Code, Name: textOf(b.Name), Description: textOf(b.Description),
-		IsActive: active(b.IsActive), Metadata: sqldb.JSON(b.Metadata),
+		IsActive: active(b.IsActive), SortOrder: b.SortOrder, Metadata: sqldb.JSON(b.Metadata),
 	})
 	if err != nil {
 		return nil, err
@@ -70,7 +71,8 @@ func (h *HTTP) CreateFeature(ctx context.Context, in *createFeatureInput) (*rest
 type updateFeatureInput struct {
 	Feature string `path:"feature" format:"uuid"`
 	Body    struct {
-		Code shape.Opt[string] `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$" doc:"The code of a system feature cannot be changed."`
+		Code      shape.Opt[string] `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$" doc:"The code of a system feature cannot be changed."`
+		SortOrder shape.Opt[int32]  `json:"sort_order,omitzero" minimum:"0"`
 		RecordChange
 	}
 }
@@ -83,6 +85,7 @@ func (h *HTTP) UpdateFeature(ctx context.Context, in *updateFeatureInput) (*rest
 	}
 	f, err := h.svc.UpdateFeature(ctx, id, func(f *Feature) {
 		f.Code = in.Body.Code.OrValue(f.Code)
+		f.SortOrder = in.Body.SortOrder.OrValue(f.SortOrder)
 		in.Body.apply(&f.Name, &f.Description, &f.IsActive, &f.Metadata)
 	})
 	if err != nil {

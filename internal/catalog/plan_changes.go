@@ -74,6 +74,11 @@ func (s *Service) UpdatePlan(ctx context.Context, id uuid.UUID, c PlanChange) (P
 		if err := broken.Err(); err != nil {
 			return err
 		}
+		if c.Entitlements != nil {
+			if err := needPermission(ctx, "entitlements.sync"); err != nil {
+				return err
+			}
+		}
 		if next.PricingType != old.PricingType {
 			if err := s.requireUnused(ctx, id); err != nil {
 				return err

@@ -62,6 +62,11 @@ func (s *Service) DeleteProduct(ctx context.Context, id uuid.UUID) error {
 		if err != nil {
 			return err
 		}
+		if len(plans) > 0 {
+			if err := needPermission(ctx, "plans.delete"); err != nil {
+				return err
+			}
+		}
 		if err := s.requireUnused(ctx, plans...); err != nil {
 			return err
 		}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/money"
 )
 
 // PublicMaxAge is how long the public catalog may be kept
@@ -16,8 +18,17 @@ const PublicMaxAge = 60 * time.Second
 type Public struct {
 	Products   []Product  // oldest first
 	Plans      []Plan     // those on sale, by sort order
-	Features   []Feature  // by code
+	Features   []Feature  // by sort order
 	Currencies []Currency // by code
+	Metered    []MeteredPrice
+}
+
+// MeteredPrice is what a unit of a meter costs on usage plans in a currency.
+type MeteredPrice struct {
+	Code, Name string
+	UnitLabel  *string
+	Currency   string
+	UnitPrice  money.UnitPrice
 }
 
 // Public returns the public catalog. It is at most PublicMaxAge old unless the database is
@@ -28,7 +39,7 @@ func (s *Service) Public(ctx context.Context) (*Public, error) { return s.cache.
 // this instance then see it at once, those on other instances within PublicMaxAge.
 func (s *Service) Changed() { s.cache.Drop() }
 
-// read builds the public catalog with six queries, however large it is.
+// read builds the public catalog with seven queries, however large it is.
 func (s *Service) read(ctx context.Context) (*Public, error) {
 	currencies, err := s.store.currencies(ctx)
 	if err != nil {
@@ -46,7 +57,12 @@ func (s *Service) read(ctx context.Context) (*Public, error) {
 	if err != nil {
 		return nil, err
 	}
-	return publicOf(products, plans, features, currencies), nil
+	public := publicOf(products, plans, features, currencies)
+	metered, err := s.store.meteredPrices(ctx)
+	public.Metered = slices.DeleteFunc(metered, func(p MeteredPrice) bool {
+		return !slices.ContainsFunc(public.Currencies, func(c Currency) bool { return c.Code == p.Currency })
+	})
+	return public, err
 }
 
 // publicOf returns what is active. It changes its arguments.

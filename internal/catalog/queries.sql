@@ -39,15 +39,15 @@ SELECT * FROM features WHERE deleted_at IS NULL;
 SELECT * FROM features WHERE code = $1 AND deleted_at IS NULL;
 
 -- name: InsertFeature :exec
-INSERT INTO features (id, code, name, description, is_active, metadata, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $7);
+INSERT INTO features (id, code, name, description, is_active, sort_order, metadata, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8);
 
 -- name: Feature :one
 SELECT * FROM features WHERE id = $1 AND deleted_at IS NULL;
 
 -- name: SaveFeature :exec
 UPDATE features
-SET code = $2, name = $3, description = $4, is_active = $5, metadata = $6, updated_at = $7
+SET code = $2, name = $3, description = $4, is_active = $5, sort_order = $6, metadata = $7, updated_at = $8
 WHERE id = $1;
 
 -- name: DeleteFeature :exec
@@ -121,6 +121,12 @@ UPDATE plan_prices SET price_cents = $2, psp_price_id = $3, updated_at = $4 WHER
 
 -- name: DeletePrice :exec
 DELETE FROM plan_prices WHERE id = $1;
+
+-- The meters that usage plans bill, with their linked prices, as meters.LinkedPrices has them.
+-- name: MeteredPrices :many
+SELECT meters.code, meters.name, meters.unit_label, meter_prices.currency, meter_prices.unit_price_cents
+FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
+WHERE meters.deleted_at IS NULL AND meters.is_active AND meter_prices.psp_price_id IS NOT NULL;
 
 -- name: Entitlements :many
 SELECT sqlc.embed(entitlements), sqlc.embed(features)

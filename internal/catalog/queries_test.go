@@ -77,13 +77,13 @@ func TestQueriesAreFixed(t *testing.T) {
 					body(t, s.get(t, "/api/v1"+path, "Accept-Language", locale), 200)
 				}
 			}
-			if got := c.queries.Load(); got != 6 {
-				t.Errorf("%d products: %d queries for the public catalog, want 6", products, got)
+			if got := c.queries.Load(); got != 7 {
+				t.Errorf("%d products: %d queries for the public catalog, want 7", products, got)
 			}
 			s.clock.Set(s.clock.Now().Add(time.Minute))
 			body(t, s.get(t, "/api/v1/currencies"), 200)
-			if got := c.queries.Load(); got != 12 {
-				t.Errorf("%d products: %d queries after a minute, want 12", products, got)
+			if got := c.queries.Load(); got != 14 {
+				t.Errorf("%d products: %d queries after a minute, want 14", products, got)
 			}
 			c.queries.Store(0)
 			s.admin(t, "/api/v1/admin/products?include=plans,plansCount&per_page=100", 200)
@@ -112,8 +112,8 @@ func TestReadersShareOneRead(t *testing.T) {
 		})
 	}
 	readers.Wait()
-	if got := c.queries.Load(); got != 6 {
-		t.Errorf("%d queries, want 6", got)
+	if got := c.queries.Load(); got != 7 {
+		t.Errorf("%d queries, want 7", got)
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog/catalogsql"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -70,13 +71,18 @@ func (s store) productBySlug(ctx context.Context, slug string) (Product, error) 
 	return productOf(row)
 }
 
-// features lists the features that are not deleted, by code.
+// byOrder compares features by their sort order, then by code.
+func byOrder(a, b catalogsql.Feature) int {
+	return cmp.Or(cmp.Compare(a.SortOrder, b.SortOrder), cmp.Compare(a.Code, b.Code))
+}
+
+// features lists the features that are not deleted, by sort order.
 func (s store) features(ctx context.Context) ([]Feature, error) {
 	rows, err := s.q(ctx).Features(ctx)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "list features")
 	}
-	slices.SortFunc(rows, func(a, b catalogsql.Feature) int { return cmp.Compare(a.Code, b.Code) })
+	slices.SortFunc(rows, byOrder)
 	return each(rows, featureOf)
 }
 
@@ -94,6 +100,21 @@ func (s store) featureByCode(ctx context.Context, code string) (Feature, error) 
 		return Feature{}, sqldb.WrapAbsent(err, "read feature", ErrNotFound)
 	}
 	return featureOf(row)
+}
+
+// meteredPrices lists the meters that usage plans bill, by code, with a price in each currency.
+func (s store) meteredPrices(ctx context.Context) ([]MeteredPrice, error) {
+	rows, err := s.q(ctx).MeteredPrices(ctx)
+	if err != nil {
+		return nil, sqldb.Wrap(err, "list prices of meters")
+	}
+	slices.SortFunc(rows, func(a, b catalogsql.MeteredPricesRow) int {
+		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Currency, b.Currency))
+	})
+	return each(rows, func(row catalogsql.MeteredPricesRow) (MeteredPrice, error) {
+		price, err := money.ParseUnitPrice(row.UnitPriceCents)
+		return MeteredPrice{Code: row.Code, Name: row.Name, UnitLabel: row.UnitLabel, Currency: row.Currency, UnitPrice: price}, err
+	})
 }
 
 func (s store) insertProduct(ctx context.Context, p Product) error {
@@ -128,14 +149,14 @@ func (s store) countPlans(ctx context.Context, productID uuid.UUID) (int64, erro
 func (s store) insertFeature(ctx context.Context, f Feature) error {
 	return sqldb.Wrap(s.q(ctx).InsertFeature(ctx, catalogsql.InsertFeatureParams{
 		ID: f.ID, Code: f.Code, Name: f.Name.column(), Description: f.Description.column(),
-		IsActive: f.IsActive, Metadata: f.Metadata, CreatedAt: f.CreatedAt,
+		IsActive: f.IsActive, SortOrder: f.SortOrder, Metadata: f.Metadata, CreatedAt: f.CreatedAt,
 	}), "insert feature")
 }
 
 func (s store) saveFeature(ctx context.Context, f Feature) error {
 	return sqldb.Wrap(s.q(ctx).SaveFeature(ctx, catalogsql.SaveFeatureParams{
 		ID: f.ID, Code: f.Code, Name: f.Name.column(), Description: f.Description.column(),
-		IsActive: f.IsActive, Metadata: f.Metadata, UpdatedAt: f.UpdatedAt,
+		IsActive: f.IsActive, SortOrder: f.SortOrder, Metadata: f.Metadata, UpdatedAt: f.UpdatedAt,
 	}), "save feature")
 }
 

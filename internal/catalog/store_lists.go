@@ -36,12 +36,12 @@ func (s store) productPage(ctx context.Context, q page.Query) ([]ProductEntry, i
 
 func (s store) featurePage(ctx context.Context, q page.Query) (features []Feature, total int64, err error) {
 	return page.Fetch(ctx, s.conn(ctx), q, page.Select{
-		Columns: "f.id, f.code, f.name, f.description, f.is_active, f.is_system, f.metadata, f.created_at, f.updated_at",
+		Columns: "f.id, f.code, f.name, f.description, f.is_active, f.is_system, f.sort_order, f.metadata, f.created_at, f.updated_at",
 		From:    "features f",
 		Where:   "f.deleted_at IS NULL",
 	}, func(row page.Scanner) (Feature, error) {
 		var f catalogsql.Feature
-		err := row.Scan(&f.ID, &f.Code, &f.Name, &f.Description, &f.IsActive, &f.IsSystem, &f.Metadata, &f.CreatedAt, &f.UpdatedAt)
+		err := row.Scan(&f.ID, &f.Code, &f.Name, &f.Description, &f.IsActive, &f.IsSystem, &f.SortOrder, &f.Metadata, &f.CreatedAt, &f.UpdatedAt)
 		if err != nil {
 			return Feature{}, err
 		}
@@ -135,14 +135,14 @@ func (s store) pricesOf(ctx context.Context, plans []uuid.UUID) (prices []catalo
 
 func (s store) entitlementsOf(ctx context.Context, plans []uuid.UUID) (entitlements []catalogsql.EntitlementsRow, err error) {
 	const query = `SELECT e.id, e.plan_id, e.type, e.value, e.created_at, e.updated_at,
-			f.id, f.code, f.name, f.description, f.is_active, f.is_system, f.metadata, f.created_at, f.updated_at
+			f.id, f.code, f.name, f.description, f.is_active, f.is_system, f.sort_order, f.metadata, f.created_at, f.updated_at
 		FROM entitlements e JOIN features f ON f.id = e.feature_id
 		WHERE f.deleted_at IS NULL AND e.plan_id IN`
 	err = page.Among(ctx, s.conn(ctx), query, plans, func(row page.Scanner) error {
 		var out catalogsql.EntitlementsRow
 		e, f := &out.Entitlement, &out.Feature
 		err := row.Scan(&e.ID, &e.PlanID, &e.Type, &e.Value, &e.CreatedAt, &e.UpdatedAt,
-			&f.ID, &f.Code, &f.Name, &f.Description, &f.IsActive, &f.IsSystem, &f.Metadata, &f.CreatedAt, &f.UpdatedAt)
+			&f.ID, &f.Code, &f.Name, &f.Description, &f.IsActive, &f.IsSystem, &f.SortOrder, &f.Metadata, &f.CreatedAt, &f.UpdatedAt)
 		entitlements = append(entitlements, out)
 		return err
 	})

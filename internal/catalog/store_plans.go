@@ -145,7 +145,7 @@ func pricesOf(rows []catalogsql.PlanPrice) []Price {
 }
 
 func entitlementsOf(rows []catalogsql.EntitlementsRow) ([]Entitlement, error) {
-	slices.SortFunc(rows, func(a, b catalogsql.EntitlementsRow) int { return cmp.Compare(a.Feature.Code, b.Feature.Code) })
+	slices.SortFunc(rows, func(a, b catalogsql.EntitlementsRow) int { return byOrder(a.Feature, b.Feature) })
 	return each(rows, func(row catalogsql.EntitlementsRow) (Entitlement, error) {
 		feature, err := featureOf(row.Feature)
 		e := row.Entitlement

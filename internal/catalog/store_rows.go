@@ -47,6 +47,7 @@ func featureOf(row catalogsql.Feature) (Feature, error) {
 		Description: description,
 		IsActive:    row.IsActive,
 		IsSystem:    row.IsSystem,
+		SortOrder:   row.SortOrder,
 		Metadata:    row.Metadata,
 		CreatedAt:   row.CreatedAt,
 		UpdatedAt:   row.UpdatedAt,

@@ -29,8 +29,18 @@ type PublicPlan struct {
 	Metadata      shape.Object        `json:"metadata" nullable:"true"`
 	Prices        []PublicPrice       `json:"prices"`
 	Entitlements  []PublicEntitlement `json:"entitlements"`
+	Meters        []PublicMeter       `json:"meters" doc:"What usage costs besides the price, on plans billed by usage: one entry for each meter and currency."`
 	CreatedAt     shape.Time          `json:"created_at"`
 	UpdatedAt     shape.Time          `json:"updated_at"`
+}
+
+// PublicMeter is what a unit of a meter costs in a currency, as anybody sees it.
+type PublicMeter struct {
+	Code           string          `json:"code"`
+	Name           string          `json:"name"`
+	UnitLabel      *string         `json:"unit_label"`
+	UnitPriceCents shape.UnitPrice `json:"unit_price_cents" doc:"Minor units of the currency, exact to 12 decimals."`
+	Currency       string          `json:"currency"`
 }
 
 // PublicPrice is a price as anybody sees it.
@@ -77,7 +87,13 @@ func (c Currency) Public() PublicCurrency {
 }
 
 // publicPlan returns a plan with its prices in one currency; "" means in all of them.
-func publicPlan(p Plan, locale, currency string) PublicPlan {
+func publicPlan(p Plan, metered []MeteredPrice, locale, currency string) PublicPlan {
+	meters := []PublicMeter{}
+	for _, m := range metered {
+		if p.PricingType == Usage && (currency == "" || m.Currency == currency) {
+			meters = append(meters, PublicMeter{Code: m.Code, Name: m.Name, UnitLabel: m.UnitLabel, UnitPriceCents: shape.UnitPrice{UnitPrice: m.UnitPrice}, Currency: m.Currency})
+		}
+	}
 	prices := []PublicPrice{}
 	for _, price := range p.Prices {
 		if currency == "" || price.Currency == currency {
@@ -104,6 +120,7 @@ func publicPlan(p Plan, locale, currency string) PublicPlan {
 				Feature: EntitledFeature{Code: e.Feature.Code, Name: e.Feature.Name.In(locale)},
 			}
 		}),
+		Meters:    meters,
 		CreatedAt: shape.T(p.CreatedAt),
 		UpdatedAt: shape.T(p.UpdatedAt),
 	}

@@ -72,6 +72,7 @@ type AdminFeature struct {
 	Code         string                 `json:"code"`
 	IsActive     bool                   `json:"is_active"`
 	IsSystem     bool                   `json:"is_system"`
+	SortOrder    int32                  `json:"sort_order"`
 	Metadata     shape.Object           `json:"metadata" nullable:"true"`
 	Translations map[string]Translation `json:"translations"`
 	CreatedAt    shape.Time             `json:"created_at"`
@@ -135,6 +136,7 @@ func adminFeature(f Feature) AdminFeature {
 		Code:         f.Code,
 		IsActive:     f.IsActive,
 		IsSystem:     f.IsSystem,
+		SortOrder:    f.SortOrder,
 		Metadata:     shape.Object(f.Metadata),
 		Translations: translations(f.Name, f.Description),
 		CreatedAt:    shape.T(f.CreatedAt),

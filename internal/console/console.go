@@ -168,12 +168,22 @@ func only(h http.HandlerFunc) http.Handler {
 }
 
 func (s *Console) show(w http.ResponseWriter, r *http.Request) {
-	h := w.Header()
+	s.setHeaders(w.Header())
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.page))
+}
+
+// Missing answers 404 with the console's page, whose script says that there is no such page.
+func (s *Console) Missing(w http.ResponseWriter, _ *http.Request) {
+	s.setHeaders(w.Header())
+	w.WriteHeader(http.StatusNotFound)
+	_, _ = w.Write(s.page) // the client may be gone
+}
+
+func (s *Console) setHeaders(h http.Header) {
 	h.Set("Content-Type", "text/html; charset=utf-8")
 	h.Set("Content-Security-Policy", s.policy)
 	h.Set("Referrer-Policy", "same-origin") // the path or the query may have a token
 	h.Set("Cache-Control", "no-cache")
-	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.page))
 }
 
 // kinds are the types of the files by their ending; a system's table may lack some.

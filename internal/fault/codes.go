@@ -21,6 +21,15 @@ const (
 	// The one-time code is unknown, used, older than 60 seconds, or of another browser.
 	// Do: Begin the delegated login again.
 	OAuthCodeExpired Code = "OAUTH_CODE_EXPIRED"
+	// The account has no password, and the login began ten minutes ago or earlier.
+	// Do: Log in again, then repeat the request.
+	RecentLoginRequired Code = "RECENT_LOGIN_REQUIRED"
+	// Without this identity the account could not log in.
+	// Do: Set a password or log in with another provider first.
+	LastLoginMethod Code = "LAST_LOGIN_METHOD"
+	// The impersonation has ended. Nothing but stop, status, logout and refresh works until stop.
+	// Do: Stop the impersonation.
+	ImpersonationExpired Code = "IMPERSONATION_EXPIRED"
 	// A user is in one tenant at most, and this one is in another.
 	// Do: Leave that tenant first.
 	UserInAnotherTenant Code = "USER_BELONGS_TO_ANOTHER_TENANT"
@@ -164,7 +173,7 @@ const (
 // Codes returns every code, sorted by what clients read.
 func Codes() []Code {
 	codes := []Code{
-		InvalidCredentials, InvalidRefreshToken, RefreshTokenExpired, OAuthCodeExpired, UserInAnotherTenant,
+		InvalidCredentials, InvalidRefreshToken, RefreshTokenExpired, OAuthCodeExpired, RecentLoginRequired, LastLoginMethod, ImpersonationExpired, UserInAnotherTenant,
 		TenantNotEmpty, TenantNotDeleted, SubscriptionRunning, OwnsTenant, TenantContextRequired,
 		OnboardingIncomplete, PlanNotInCurrency, OnboardingPlanNotInCurrency, PlanNotSellable, BillingNotReady,
 		SeatPricingMisconfigured, SubscriptionAlreadyExists, SubscriptionNotCancelable, SubscriptionNotResumable,

@@ -18,6 +18,7 @@ const (
 	Unauthenticated             // 401
 	Forbidden                   // 403
 	NotFound                    // 404
+	Slow                        // 408: the body did not arrive in time
 	Conflict                    // 409
 	Gone                        // 410
 	TooLarge                    // 413
@@ -113,6 +114,24 @@ type Fields []Field
 
 // Add adds a broken field.
 func (f *Fields) Add(path, message string) { *f = append(*f, Field{Path: path, Message: message}) }
+
+// Join returns one refusal with the broken fields of all errors, so that a caller learns of
+// them at once. It returns the first error that is not about fields instead, and nil if all
+// errors are nil.
+func Join(errs ...error) error {
+	var broken Fields
+	for _, err := range errs {
+		var refused *Error
+		switch {
+		case err == nil:
+		case errors.As(err, &refused) && len(refused.Fields) > 0:
+			broken = append(broken, refused.Fields...)
+		default:
+			return err
+		}
+	}
+	return broken.Err()
+}
 
 // Err returns a refusal with the fields, nil if there are none.
 func (f Fields) Err() error {

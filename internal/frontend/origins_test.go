@@ -1,6 +1,8 @@
 package frontend_test
 
 import (
+	"net"
+	"net/netip"
 	"net/url"
 	"testing"
 
@@ -12,9 +14,9 @@ import (
 func TestFirstParty(t *testing.T) {
 	t.Parallel()
 	app, api := &url.URL{Scheme: "https", Host: "App.example.com:443"}, &url.URL{Scheme: "https", Host: "api.example.com"}
-	served := frontend.FirstParty(app, []string{"admin.example.com:8443"}, api, false)
-	alone := frontend.FirstParty(app, nil, nil, false)
-	sandbox := frontend.FirstParty(&url.URL{Scheme: "http", Host: "127.0.0.1:8080"}, nil, nil, true)
+	served := frontend.FirstParty(app, []string{"admin.example.com:8443"}, api, nil)
+	alone := frontend.FirstParty(app, nil, nil, nil)
+	sandbox := frontend.FirstParty(&url.URL{Scheme: "http", Host: "127.0.0.1:8080"}, nil, nil, frontend.ThisMachine("127.0.0.1:8080"))
 	for origin, want := range map[string][3]bool{ // served, alone, in the sandbox
 		"https://app.example.com":        {true, true, false},
 		"https://APP.example.com":        {true, true, false},
@@ -28,11 +30,41 @@ func TestFirstParty(t *testing.T) {
 		"http://[::1]:3000":              {false, false, true},
 		"http://localhost.evil.test":     {},
 		"http://192.0.2.1":               {},
+		"http://192.168.1.5:8080":        {},
+		"https://127.0.0.1":              {false, false, true},
+		"http://127.0.0.1.evil.test":     {},
 		"null":                           {},
 		"":                               {},
 	} {
 		if got := [3]bool{served(origin), alone(origin), sandbox(origin)}; got != want {
 			t.Errorf("%q: %v, want %v", origin, got, want)
+		}
+	}
+}
+
+// A sandbox accepts the private addresses on which it listens, and no others.
+func TestThisMachine(t *testing.T) {
+	t.Parallel()
+	at := netip.MustParseAddr
+	one := frontend.ThisMachine("192.168.1.5:8080")
+	for addr, want := range map[string]bool{"192.168.1.5": true, "127.0.0.1": true, "::1": true, "192.168.1.6": false, "203.0.113.5": false} {
+		if got := one(at(addr)); got != want {
+			t.Errorf("listening on 192.168.1.5: %s is %t", addr, got)
+		}
+	}
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Skip(err)
+	}
+	for _, listening := range []string{":8080", "0.0.0.0:8080", "[::]:8080"} {
+		everywhere := frontend.ThisMachine(listening)
+		for _, one := range all {
+			if addr := netip.MustParsePrefix(one.String()).Addr().Unmap(); addr.IsPrivate() != everywhere(addr) && !addr.IsLoopback() && !addr.IsLinkLocalUnicast() {
+				t.Errorf("listening on %s: %s is %t", listening, addr, everywhere(addr))
+			}
+		}
+		if everywhere(at("10.255.255.254")) || !everywhere(at("127.0.0.1")) {
+			t.Errorf("listening on %s: an address of another machine counts, or a loopback address does not", listening)
 		}
 	}
 }

@@ -102,7 +102,16 @@ func (p *Pages) file(kind string, content []byte) http.Handler {
 	})
 }
 
+// Missing answers 404 with a page that says so.
+func (p *Pages) Missing(w http.ResponseWriter, r *http.Request) {
+	p.write(w, r, "missing", http.StatusNotFound)
+}
+
 func (p *Pages) show(w http.ResponseWriter, r *http.Request, page Page) {
+	p.write(w, r, page, http.StatusOK)
+}
+
+func (p *Pages) write(w http.ResponseWriter, r *http.Request, page Page, status int) {
 	locale := cmp.Or(p.texts.Match(r.Header.Get("Accept-Language")), i18n.Default)
 	base, _ := url.Parse(p.config.PublicURL)
 	light, dark := p.config.Brand.Colors()
@@ -126,5 +135,6 @@ func (p *Pages) show(w http.ResponseWriter, r *http.Request, page Page) {
 	h.Set("Referrer-Policy", "same-origin") // the path or the query may have a token
 	h.Set("Cache-Control", "no-store")
 	h.Add("Vary", "Accept-Language")
+	w.WriteHeader(status)
 	_, _ = html.WriteTo(w)
 }

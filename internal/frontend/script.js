@@ -101,9 +101,14 @@ const tenant = async (title, then) => {
 
 const leave = () => el('p', { class: 'below' }, el('button', { onclick: async () => { await call('POST', '/api/v1/auth/logout', {}); location.reload() } }, say('page.logout')))
 const day = (text) => new Intl.DateTimeFormat(locale, { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(text))
+// digits are the decimals of a currency, as the service has them: a browser has others for HUF, IDR
+// and more. What is not on the list is no longer offered, and has the decimals of ISO 4217.
+const digits = { BIF: 0, CLP: 0, DJF: 0, GNF: 0, ISK: 0, JPY: 0, KMF: 0, KRW: 0, PYG: 0, RWF: 0, UGX: 0, VND: 0, VUV: 0, XAF: 0, XOF: 0, XPF: 0,
+  BHD: 3, IQD: 3, JOD: 3, KWD: 3, LYD: 3, OMR: 3, TND: 3 }
 const money = (cents, currency) => {
-  const format = new Intl.NumberFormat(locale, { style: 'currency', currency })
-  return format.format(cents / 10 ** format.resolvedOptions().maximumFractionDigits)
+  const decimals = digits[currency] ?? 2
+  const options = { style: 'currency', currency, minimumFractionDigits: decimals, maximumFractionDigits: decimals }
+  return new Intl.NumberFormat(locale, options).format(cents / 10 ** decimals)
 }
 
 const pages = {
@@ -133,14 +138,27 @@ const pages = {
   },
   forgot_password: () => show(say('page.title.forgot_password'), el('p', {}, say('page.forgot.text')), form([email], say('page.forgot.submit'),
     (values) => call('POST', '/api/v1/auth/forgot-password', values), () => show(say('page.title.forgot_password'), el('p', {}, say('page.forgot.done'))))),
-  verify_email: () => show(say('page.title.verify_email'), el('p', {}, say('page.verify.text')), form([], say('page.verify.submit'),
-    () => call('POST', '/api/v1/auth/verify-email', { token: new URLSearchParams(location.search).get('token') }),
-    () => show(say('page.title.verify_email'), el('p', {}, say('page.verify.done')), el('a', { class: 'btn', href: billing }, say('page.to_billing'))))),
+  // A change of the address also needs the account's login or its password.
+  verify_email() {
+    const title = say('page.title.verify_email')
+    const confirm = (values) => call('POST', '/api/v1/auth/verify-email', { ...values, token: new URLSearchParams(location.search).get('token') })
+    const done = () => show(title, el('p', {}, say('page.verify.done')), el('a', { class: 'btn', href: billing }, say('page.to_billing')))
+    return show(title, el('p', {}, say('page.verify.text')), form([], say('page.verify.submit'), async () => {
+      const answer = await confirm({})
+      if (answer.data.errors?.current_password) {
+        show(title, el('p', { class: 'alert', role: 'alert' }, answer.message), form([{ ...password, name: 'current_password' }], say('page.verify.submit'), confirm, done))
+      }
+      return answer
+    }, done))
+  },
   billing: () => tenant(say('page.title.billing'), async (path, me) => {
     main.className = 'broad'
     const title = say('page.title.billing')
     if (!path) return show(title, el('p', {}, say('page.billing.none')), leave())
-    const [current, list] = await Promise.all([call('GET', path + '/subscription'), call('GET', path + '/invoices')])
+    const [current, list, currencies] = await Promise.all([
+      call('GET', path + '/subscription'), call('GET', path + '/invoices'), call('GET', '/api/v1/currencies')])
+    if (!currencies.ok) return show(title, el('p', { class: 'alert', role: 'alert' }, currencies.message), leave())
+    for (const one of currencies.data.data) digits[one.code] = one.minor_units
     const sub = current.data.data
     const problem = el('p', { class: 'alert', role: 'alert' })
     const portal = async () => {
@@ -172,6 +190,7 @@ const pages = {
   }),
   onboarding_success: () => show(say('page.title.onboarding_success'), el('p', {}, say('page.success.text')), el('a', { class: 'btn primary', href: billing }, say('page.to_billing'))),
   onboarding_plans: () => show(say('page.title.onboarding_plans'), el('p', {}, say('page.plans.text')), el('a', { class: 'btn', href: billing }, say('page.to_billing'))),
+  missing: () => show(say('page.title.missing'), el('p', {}, say('page.missing.text'))),
 }
 
 pages[page]()

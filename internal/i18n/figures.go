@@ -130,22 +130,24 @@ func (f Figures) Millionths(n int64) string {
 
 // Decimal writes a number that is given as text, such as "1234.5", with its decimals.
 func (f Figures) Decimal(text string) string {
-	text, negative := strings.CutPrefix(text, "-")
-	whole, decimals, _ := strings.Cut(text, ".")
+	digits, isNegative := strings.CutPrefix(text, "-")
+	whole, decimals, _ := strings.Cut(digits, ".")
 	n, err := strconv.ParseInt(whole, 10, 64)
 	if err != nil {
 		return text
 	}
-	if negative {
-		n = -n
+	minus := ""
+	if isNegative { // also of a number between -1 and 0
+		minus = "-"
 	}
-	return sign(n) + f.grouped(abs(n), decimals)
+	return minus + f.grouped(n, decimals)
 }
 
 // UnitPrice writes the price of one unit, which may have decimals below the currency's
 // smallest coin: minor is in minor units, as text such as "0.0123".
 func (f Figures) UnitPrice(minor, code string, minorUnits int) string {
-	whole, decimals, _ := strings.Cut(minor, ".")
+	digits, negative := strings.CutPrefix(minor, "-")
+	whole, decimals, _ := strings.Cut(digits, ".")
 	for len(whole) <= minorUnits {
 		whole = "0" + whole
 	}
@@ -154,7 +156,11 @@ func (f Figures) UnitPrice(minor, code string, minorUnits int) string {
 	if err != nil {
 		return minor
 	}
-	return f.withSymbol(code, f.grouped(n, coins+decimals))
+	amount := f.withSymbol(code, f.grouped(n, coins+decimals))
+	if negative {
+		return sign(-1) + amount
+	}
+	return amount
 }
 
 // Money writes an amount with the symbol of its currency, or with its code where

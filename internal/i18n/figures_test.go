@@ -81,6 +81,7 @@ func TestUnitPrice(t *testing.T) {
 	}{
 		{"1250", "EUR", 2, [4]string{"€12.50", "12,50\u00a0€", "12,50\u00a0€", "12,50\u00a0€"}},
 		{"0.000000000001", "EUR", 2, [4]string{"€0.00000000000001", "0,00000000000001\u00a0€", "0,00000000000001\u00a0€", "0,00000000000001\u00a0€"}},
+		{"-7.5", "EUR", 2, [4]string{"-€0.075", "-0,075\u00a0€", "-0,075\u00a0€", "-0,075\u00a0€"}},
 		{"7", "EUR", 2, [4]string{"€0.07", "0,07\u00a0€", "0,07\u00a0€", "0,07\u00a0€"}},
 		{"1200.5", "JPY", 0, [4]string{"¥1,200.5", "1\u202f200,5\u00a0JPY", "1.200,5\u00a0JPY", "1.200,5\u00a0JPY"}},
 		{"nonsense", "EUR", 2, [4]string{"nonsense", "nonsense", "nonsense", "nonsense"}},
@@ -94,7 +95,7 @@ func TestUnitPrice(t *testing.T) {
 func TestDecimal(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string][4]string{
-		"0": {"0", "0", "0", "0"}, "-1234.50": {"-1,234.50", "-1\u202f234,50", "-1.234,50", "-1.234,50"}, "x": {"x", "x", "x", "x"},
+		"0": {"0", "0", "0", "0"}, "-0.5": {"-0.5", "-0,5", "-0,5", "-0,5"}, "-1234.50": {"-1,234.50", "-1\u202f234,50", "-1.234,50", "-1.234,50"}, "x": {"x", "x", "x", "x"},
 	} {
 		each(t, func(locale string) string { return i18n.FiguresOf(locale).Decimal(text) }, want)
 	}

@@ -26,6 +26,7 @@ func Locales() []string { return []string{"en", "fr", "es", "it"} }
 // Catalog has the messages of every locale and matches readers to locales.
 type Catalog struct {
 	messages map[string]map[string]Message
+	offered  []string // the locales that readers get
 	matcher  language.Matcher
 }
 
@@ -36,7 +37,6 @@ func Load() (*Catalog, error) { return Read(files) }
 // valid JSON or lacks a key that the default locale has.
 func Read(from fs.FS) (*Catalog, error) {
 	c := &Catalog{messages: map[string]map[string]Message{}}
-	tags := make([]language.Tag, 0, len(Locales()))
 	for _, locale := range Locales() {
 		text, err := fs.ReadFile(from, "locales/"+locale+".json")
 		if err != nil {
@@ -52,10 +52,19 @@ func Read(from fs.FS) (*Catalog, error) {
 			}
 		}
 		c.messages[locale] = messages
-		tags = append(tags, language.Make(locale))
 	}
-	c.matcher = language.NewMatcher(tags)
+	c.Offer(Locales())
 	return c, nil
+}
+
+// Offer restricts Match to some locales, of which the first is the default. Call it before the
+// catalog is used.
+func (c *Catalog) Offer(locales []string) {
+	tags := make([]language.Tag, len(locales))
+	for i, locale := range locales {
+		tags[i] = language.Make(locale)
+	}
+	c.offered, c.matcher = locales, language.NewMatcher(tags)
 }
 
 // Must is Read for catalogs in the program, which tests have read.
@@ -73,7 +82,7 @@ func (c *Catalog) Match(acceptLanguage string) string {
 	if acceptLanguage == "" {
 		return ""
 	}
-	if locale := firstRange(acceptLanguage); locale != "" {
+	if locale := c.firstRange(acceptLanguage); locale != "" {
 		return locale
 	}
 	wanted, _, err := language.ParseAcceptLanguage(acceptLanguage)
@@ -84,15 +93,15 @@ func (c *Catalog) Match(acceptLanguage string) string {
 	if confidence == language.No {
 		return ""
 	}
-	return Locales()[index]
+	return c.offered[index]
 }
 
-// firstRange returns the first language range, if it is supported and has no quality
+// firstRange returns the first language range, if it is offered and has no quality
 // value: nothing can be better, so that most requests need no parser.
-func firstRange(acceptLanguage string) string {
+func (c *Catalog) firstRange(acceptLanguage string) string {
 	first, _, _ := strings.Cut(acceptLanguage, ",")
 	base, _, _ := strings.Cut(first, "-")
-	for _, locale := range Locales() {
+	for _, locale := range c.offered {
 		if base == locale && !strings.Contains(first, ";") {
 			return locale
 		}

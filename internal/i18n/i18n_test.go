@@ -134,3 +134,15 @@ func TestBrokenCatalogs(t *testing.T) {
 		}
 	}
 }
+
+// A catalog that offers only some locales leads nobody to another one.
+func TestOffer(t *testing.T) {
+	t.Parallel()
+	c := load(t)
+	c.Offer([]string{"en", "it"})
+	for header, want := range map[string]string{"fr": "", "it": "it", "fr,it;q=0.5": "it", "fr-FR,en;q=0.5": "en", "es": ""} {
+		if got := c.Match(header); got != want {
+			t.Errorf("%q: %q, want %q", header, got, want)
+		}
+	}
+}

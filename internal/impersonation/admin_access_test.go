@@ -37,18 +37,39 @@ func TestRevokeAdmin(t *testing.T) {
 		}
 		s.Call("GET", search, acts, nil).Want(403)
 		s.Call("GET", "/api/v1/admin/plans", acts, nil).Want(200)
-		s.Call("GET", "/api/v1/admin/impersonation/status", acting, nil).Want(200)
+
+		// The impersonation has expired with the permission. It is logged once and only waits
+		// to be stopped; another grant does not revive it.
+		expired := func() {
+			t.Helper()
+			wantImpersonationLog(s, "ended", "started")
+			for path, method := range map[string]string{"/api/v1/auth/me": "GET", ada.Path("/team/members"): "GET", "/api/v1/user/avatar": "DELETE", search: "GET"} {
+				s.Call(method, path, acting, nil).As(path).WantRefused(403, "IMPERSONATION_EXPIRED")
+			}
+			s.Call("GET", "/api/v1/admin/impersonation/status", acting, nil).Want(200)
+		}
+		expired()
+		if err := commands.GrantAdmin(t.Context(), cli, "chief@example.com", []string{"plans.view", "impersonation.start", "logs.view"}, io.Discard); err != nil {
+			t.Fatal(err)
+		}
+		expired()
+		s.Call("POST", "/api/v1/admin/impersonation/stop", acting, nil).Want(200).WantAt("data.email", "chief@example.com")
+		s.Call("POST", "/api/v1/admin/impersonation/stop", acting, nil).Want(400)
+		wantImpersonationLog(s, "ended", "started")
+		s.Call("GET", "/api/v1/auth/me", acting, nil).Want(200).WantAt("user.email", "chief@example.com")
+		s.Impersonate(acting, ada).Want(200)
+		s.Call("DELETE", "/api/v1/user/avatar", acting, nil).As("the avatar of the member").Want(400)
 
 		if err := commands.RevokeAdmin(t.Context(), cli, "chief@example.com", io.Discard); err != nil {
 			t.Fatal(err)
 		}
 		s.Call("GET", "/api/v1/auth/me", acting, nil).Want(401)
 		s.Call("GET", "/api/v1/auth/me", acts, nil).Want(401)
-		wantImpersonationLog(s, "ended", "started")
+		wantImpersonationLog(s, "ended", "started", "ended", "started")
 		s.Call("GET", "/api/v1/admin/tenants", login(), nil).Want(403)
 
 		trail := s.AuditLog(url.Values{"filter[action]": {"admin.granted"}, "sort": {"created_at"}})
-		if trail.At("meta.total") != 2.0 || trail.At("data.0.actor_id") != nil {
+		if trail.At("meta.total") != 3.0 || trail.At("data.0.actor_id") != nil {
 			t.Errorf("trail: %s", trail.Text)
 		}
 		for path, want := range map[string]any{

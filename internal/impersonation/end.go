@@ -57,6 +57,35 @@ func (s *Service) EndOf(ctx context.Context, targetID int64) error {
 	})
 }
 
+// Expire ends the impersonations by an admin from whom impersonation.start was taken, in the
+// transaction of ctx, which has locked the admin. Their credentials keep the target and
+// refuse every request except stop, status and logout, so that a request that was
+// meant to act as the target never acts as the admin.
+func (s *Service) Expire(ctx context.Context, adminID int64) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		ids, err := s.store.impersonatingOfUser(ctx, adminID)
+		if err != nil {
+			return err
+		}
+		for _, id := range ids {
+			c, err := s.store.lockCredential(ctx, id)
+			if err != nil {
+				return err
+			}
+			if c.target == nil || c.ended {
+				continue
+			}
+			if err := s.store.setEnded(ctx, id, s.deps.Clock.Now()); err != nil {
+				return err
+			}
+			if err := s.bus.Ended.publish(ctx, Ended{factsOf(ctx, c.userID, *c.target)}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
 // Sweep ends the impersonations that depend on credentials which have expired or were
 // revoked, each once even if several instances sweep.
 func (s *Service) Sweep(ctx context.Context) error {
@@ -116,6 +145,9 @@ func (s *Service) end(ctx context.Context, id uuid.UUID, onlyDead bool) (ended b
 			return err
 		}
 		ended = true
+		if c.ended { // it is logged
+			return nil
+		}
 		return s.bus.Ended.publish(ctx, Ended{factsOf(ctx, c.userID, *c.target)})
 	})
 	return ended, err

@@ -17,6 +17,7 @@ var (
 )
 
 var (
+	errForbidden        = fault.New(fault.Forbidden, "error.forbidden")
 	errUnauthenticated  = fault.New(fault.Unauthenticated, "error.unauthenticated")
 	errNotImpersonating = fault.New(fault.Malformed, "error.not_impersonating")
 

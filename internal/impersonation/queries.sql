@@ -1,5 +1,5 @@
 -- name: LockCredential :one
-SELECT user_id, revoked_at, expires_at, impersonated_user_id, impersonated_tenant_id
+SELECT user_id, revoked_at, expires_at, impersonated_user_id, impersonated_tenant_id, impersonation_ended_at
 FROM credentials
 WHERE id = $1
 FOR UPDATE;
@@ -11,13 +11,16 @@ SELECT id FROM tenants WHERE id = $1 FOR UPDATE;
 -- Before a credential is locked its user is (rules: account#lock-order). A target that is
 -- locked does not become a platform admin meanwhile.
 -- name: LockUser :one
-SELECT id, is_platform_admin FROM users WHERE id = $1 FOR UPDATE;
+SELECT id, is_platform_admin, platform_permissions FROM users WHERE id = $1 FOR UPDATE;
 
 -- name: IsMember :one
 SELECT count(*) FROM memberships WHERE user_id = $1 AND tenant_id = $2;
 
 -- name: SetImpersonated :exec
-UPDATE credentials SET impersonated_user_id = $2, impersonated_tenant_id = $3 WHERE id = $1;
+UPDATE credentials SET impersonated_user_id = $2, impersonated_tenant_id = $3, impersonation_ended_at = NULL WHERE id = $1;
+
+-- name: SetImpersonationEnded :exec
+UPDATE credentials SET impersonation_ended_at = $2 WHERE id = $1;
 
 -- name: RevokeCredential :exec
 UPDATE credentials SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL;

@@ -79,12 +79,12 @@ type Renewed struct {
 // Invariant: the rows that the checks read are locked in the order tenant, users,
 // credential (rules: account#lock-order). So of two starts with one credential the second
 // sees the first, and between the checks and the start the target is not removed from the
-// tenant and does not become a platform admin.
+// tenant and does not become a platform admin, and the caller does not lose the permission.
 func (s *Service) Start(ctx context.Context, target Target) (Renewed, error) {
 	caller := authz.From(ctx)
 	var renewed Renewed
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		targetIsAdmin, refused := s.lock(ctx, caller.UserID, target)
+		admin, targetIsAdmin, refused := s.lock(ctx, caller.UserID, target)
 		if refusal := new(fault.Error); refused != nil && !errors.As(refused, &refusal) {
 			return refused
 		}
@@ -101,11 +101,17 @@ func (s *Service) Start(ctx context.Context, target Target) (Renewed, error) {
 		if err != nil {
 			return err
 		}
+		mayStart, err := admin.mayStart()
+		if err != nil {
+			return err
+		}
 		switch {
 		case credential.userID == target.UserID:
 			return errSelf
-		case !caller.IsPlatformAdmin:
+		case !admin.isPlatformAdmin:
 			return errNotAdmin
+		case !mayStart:
+			return errForbidden
 		case targetIsAdmin:
 			return errAdmin
 		case credential.target != nil:
@@ -149,21 +155,24 @@ func (s *Service) Stop(ctx context.Context) (account.SessionUser, Renewed, error
 	return admin, renewed, err
 }
 
-// lock locks the tenant of a target and the two users, and reports whether the target is
-// a platform admin. What does not exist is a validation error.
-func (s *Service) lock(ctx context.Context, callerID int64, target Target) (isAdmin bool, err error) {
+// lock locks the tenant of a target and the two users. It returns the caller, and whether
+// the target is a platform admin. A tenant or target that does not exist is a validation error.
+func (s *Service) lock(ctx context.Context, callerID int64, target Target) (caller user, targetIsAdmin bool, err error) {
 	noTenant := s.store.lockTenant(ctx, target.TenantID)
 	if noTenant != nil && !errors.Is(noTenant, errNoTenant) {
-		return false, noTenant
+		return user{}, false, noTenant
 	}
 	var noUser error
 	for _, id := range []int64{min(callerID, target.UserID), max(callerID, target.UserID)} {
-		admin, err := s.store.lockUser(ctx, id)
-		switch {
-		case err != nil && !errors.Is(err, errNoUser):
-			return false, err
-		case id == target.UserID:
-			isAdmin, noUser = admin, err
+		locked, err := s.store.lockUser(ctx, id)
+		if err != nil && !errors.Is(err, errNoUser) {
+			return user{}, false, err
+		}
+		if id == callerID {
+			caller = locked
+		}
+		if id == target.UserID {
+			targetIsAdmin, noUser = locked.isPlatformAdmin, err
 		}
 	}
 	var broken fault.Fields
@@ -173,7 +182,7 @@ func (s *Service) lock(ctx context.Context, callerID int64, target Target) (isAd
 	if noTenant != nil {
 		broken.Add("tenant_id", "validation.exists")
 	}
-	return isAdmin, broken.Err()
+	return caller, targetIsAdmin, broken.Err()
 }
 
 func factsOf(ctx context.Context, impersonator int64, target Target) Facts {

@@ -2,10 +2,13 @@ package impersonation
 
 import (
 	"context"
+	"encoding/json"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/impersonation/impersonationsql"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest/shape"
@@ -25,6 +28,7 @@ type credential struct {
 	revoked   bool
 	expiresAt time.Time
 	target    *Target // nil while it impersonates nobody
+	ended     bool    // the impersonation has ended and is logged, but is not stopped yet
 }
 
 // dead reports whether the credential authenticates nobody any more.
@@ -36,7 +40,7 @@ func (s store) lockCredential(ctx context.Context, id uuid.UUID) (credential, er
 	if err != nil {
 		return credential{}, sqldb.WrapAbsent(err, "lock credential", errNoCredential)
 	}
-	c := credential{id: id, userID: row.UserID, revoked: row.RevokedAt != nil, expiresAt: row.ExpiresAt}
+	c := credential{id: id, userID: row.UserID, revoked: row.RevokedAt != nil, expiresAt: row.ExpiresAt, ended: row.ImpersonationEndedAt != nil}
 	if row.ImpersonatedUserID != nil && row.ImpersonatedTenantID != nil {
 		c.target = &Target{UserID: *row.ImpersonatedUserID, TenantID: *row.ImpersonatedTenantID}
 	}
@@ -49,11 +53,26 @@ func (s store) lockTenant(ctx context.Context, id uuid.UUID) error {
 	return sqldb.WrapAbsent(err, "lock tenant", errNoTenant)
 }
 
-// lockUser locks a user and reports whether they are a platform admin; errNoUser
-// where there is no such user.
-func (s store) lockUser(ctx context.Context, id int64) (isPlatformAdmin bool, err error) {
+// user is a user under the lock.
+type user struct {
+	isPlatformAdmin bool
+	permissions     sqldb.JSON // of a platform admin; nil is all
+}
+
+// mayStart reports whether the user may start impersonations.
+func (u user) mayStart() (bool, error) {
+	if !u.isPlatformAdmin || u.permissions == nil {
+		return u.isPlatformAdmin, nil
+	}
+	var permissions []string
+	err := json.Unmarshal(u.permissions, &permissions)
+	return slices.Contains(permissions, authz.ImpersonationStart), err
+}
+
+// lockUser locks a user; errNoUser where there is no such user.
+func (s store) lockUser(ctx context.Context, id int64) (user, error) {
 	row, err := s.q(ctx).LockUser(ctx, id)
-	return row.IsPlatformAdmin, sqldb.WrapAbsent(err, "lock user", errNoUser)
+	return user{row.IsPlatformAdmin, row.PlatformPermissions}, sqldb.WrapAbsent(err, "lock user", errNoUser)
 }
 
 // ownerOf returns whose credential one is, or errNoCredential.
@@ -80,6 +99,12 @@ func (s store) setTarget(ctx context.Context, id uuid.UUID, t *Target) error {
 		row.ImpersonatedUserID, row.ImpersonatedTenantID = &t.UserID, &t.TenantID
 	}
 	return sqldb.Wrap(s.q(ctx).SetImpersonated(ctx, row), "set target of credential")
+}
+
+// setEnded stores that an impersonation has ended, which keeps its target until it is stopped.
+func (s store) setEnded(ctx context.Context, id uuid.UUID, at time.Time) error {
+	err := s.q(ctx).SetImpersonationEnded(ctx, impersonationsql.SetImpersonationEndedParams{ID: id, ImpersonationEndedAt: &at})
+	return sqldb.Wrap(err, "set end of impersonation")
 }
 
 func (s store) revoke(ctx context.Context, id uuid.UUID, now time.Time) error {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // column is a column of a file.
@@ -162,7 +163,7 @@ func rowOf(k kind, header, fields []string, line int) (row, error) {
 			problems = append(problems, wrong(name, "is not UTF-8"))
 			continue
 		}
-		r.values[name] = strings.Clone(strings.TrimSpace(fields[i]))
+		r.values[name] = strings.Clone(shape.NormalText(fields[i]))
 	}
 	for _, c := range k.columns {
 		if c.required && len(problems) == 0 && r.values[c.name] == "" {

@@ -43,7 +43,7 @@ var someUser = map[string]string{"id": "7", "email": "grace@example.com", "name"
 
 func TestUserOf(t *testing.T) {
 	t.Parallel()
-	u, err := userOf(with(someUser, "email", "Grace@EXAMPLE.com", "locale", "fr", "verified", "true"))
+	u, err := userOf(with(someUser, "email", "Grace@EXAMPLE.com", "locale", "fr", "verified", "TRUE"))
 	if err != nil || u.Email != "grace@example.com" || u.Name != "Grace Hopper" || *u.Locale != "fr" || !u.Verified || u.PasswordHash != nil {
 		t.Errorf("%+v, %v", u, err)
 	}
@@ -54,6 +54,7 @@ func TestUserOf(t *testing.T) {
 	}{
 		{"as little as possible", nil, nil},
 		{"not verified", []string{"verified", "false"}, nil},
+		{"not verified, in a spreadsheet", []string{"verified", "FALSE"}, nil},
 		{"a long name", []string{"name", strings.Repeat("é", 255)}, nil},
 		{"a name that is too long", []string{"name", strings.Repeat("é", 256)}, []string{"name: must have at most 255"}},
 		{"a name of two lines", []string{"name", "Grace\nHopper"}, []string{"name: must have"}},

@@ -100,20 +100,15 @@ func (s *Service) makeTenant(ctx context.Context, r row, owner int64, billing te
 	if currency == "" {
 		currency = tenant.DefaultCurrency
 	}
-	id, err := s.deps.Tenants.CreateIn(ctx, owner, r.get("name"), currency)
+	id, err := s.deps.Tenants.CreateWith(ctx, owner, tenant.New{Name: r.get("name"), Currency: currency, Billing: billing})
 	if err != nil {
 		return id, err
 	}
-	if billing != (tenant.BillingDetails{}) || r.get("slug") != "" {
-		_, err = s.deps.Tenants.Update(ctx, id, func(t *tenant.Tenant) {
-			t.Billing = billing
-			if slug := r.get("slug"); slug != "" {
-				t.Slug = slug
-			}
-		})
+	if slug := r.get("slug"); slug != "" {
+		_, err = s.deps.Tenants.Update(ctx, id, func(t *tenant.Tenant) error { t.Slug = slug; return nil })
 	}
 	if err == nil && billing.Complete() {
-		_, err = s.deps.Tenants.CompleteSetup(ctx, id, func(b tenant.BillingDetails) tenant.BillingDetails { return b })
+		_, err = s.deps.Tenants.CompleteSetup(ctx, id, func(*tenant.BillingDetails) error { return nil })
 	}
 	return id, err
 }
@@ -129,6 +124,11 @@ func (s *Service) tenantAgain(ctx context.Context, r row, now imported, billing 
 		return decision{}, wrong("id", "this organization was imported before and was deleted here")
 	}
 	if err != nil {
+		return decision{}, err
+	}
+	merged := old.Billing
+	merge(&merged, billing)
+	if err := s.vatNumber(merged, billing.VATNumber); err != nil {
 		return decision{}, err
 	}
 	var notes []string
@@ -147,9 +147,10 @@ func (s *Service) tenantAgain(ctx context.Context, r row, now imported, billing 
 	}
 	return decision{action: update, notes: notes, do: func(ctx context.Context) error {
 		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-			_, err := s.deps.Tenants.Update(ctx, id, func(t *tenant.Tenant) {
+			_, err := s.deps.Tenants.Update(ctx, id, func(t *tenant.Tenant) error {
 				t.Name = r.get("name")
 				merge(&t.Billing, billing)
+				return nil
 			})
 			if err != nil {
 				return err
@@ -204,6 +205,7 @@ func (s *Service) tenantFields(ctx context.Context, r row) (tenant.BillingDetail
 	if b.Country != nil && !shape.IsCountry(*b.Country) {
 		problems = append(problems, wrong("country", "must be a code of ISO 3166-1 in upper case, such as FR: %q", *b.Country))
 	}
+	problems = append(problems, s.vatNumber(b, b.VATNumber))
 	if b.BillingEmail != nil {
 		address, err := mail.NormalizeAddress(*b.BillingEmail)
 		if err != nil {
@@ -224,6 +226,14 @@ func (s *Service) tenantFields(ctx context.Context, r row) (tenant.BillingDetail
 		}
 	}
 	return b, errors.Join(problems...)
+}
+
+// vatNumber refuses a line's VAT number that does not have the form of the country.
+func (s *Service) vatNumber(b tenant.BillingDetails, number *string) error {
+	if number == nil || s.deps.Tenants.SetVATNumber(&b, shape.Opt[string]{Set: true, Value: *number}) == nil {
+		return nil
+	}
+	return wrong("vat_number", "does not have the form of a VAT number of %s, with its prefix: %q", *b.Country, *number)
 }
 
 // organization finds the tenant with an id of the other system: uuid.Nil for one that the

@@ -130,7 +130,7 @@ func userOf(r row) (u account.Imported, err error) {
 	if u.Locale = r.optional("locale"); u.Locale != nil && !slices.Contains(i18n.Locales(), *u.Locale) {
 		problems = append(problems, wrong("locale", "must be one of %s: %q", strings.Join(i18n.Locales(), ", "), *u.Locale))
 	}
-	switch r.get("verified") {
+	switch strings.ToLower(r.get("verified")) { // spreadsheets write TRUE
 	case "true":
 		u.Verified = true
 	case "false", "":

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/jobs"
 )
 
@@ -21,17 +22,20 @@ type documentOf struct {
 
 // Statement has what the document of an invoice shows.
 type Statement struct {
-	Invoice    Invoice
-	Seller     Seller
-	VATNumber  string // the tenant's; empty for none
-	TaxRate    int64  // millionths
-	MinorUnits int    // decimals of the currency: 0, 2 or 3
-	Locale     string
+	Invoice   Invoice
+	Seller    Seller
+	VATNumber string // the tenant's; empty for none
+	TaxRate   int64  // millionths
+	// ReverseCharge says that the payer owes the tax.
+	ReverseCharge bool
+	MinorUnits    int // decimals of the currency: 0, 2 or 3
+	Locale        string
 }
 
 // HandleDocument is the handler of JobDocument: it makes the document of an invoice
 // and stores it. A document is made only once, so that what was sent to a customer
-// never changes.
+// never changes. A document with replaced characters is stored with an entry in the trail
+// that names them, so that an admin can correct the texts for the next invoice.
 func (s *Service) HandleDocument(ctx context.Context, job jobs.Job) error {
 	var of documentOf
 	if err := job.Decode(&of); err != nil {
@@ -54,11 +58,19 @@ func (s *Service) HandleDocument(ctx context.Context, job jobs.Job) error {
 	}
 	statement := Statement{
 		Invoice: inv, Seller: s.deps.Issuing.Seller, VATNumber: details.vatNumber, TaxRate: details.taxRate, MinorUnits: units,
-		Locale: details.locale,
+		Locale: details.locale, ReverseCharge: details.reverseCharge,
 	}
-	file, err := s.deps.Issuing.Render(statement)
+	file, replaced, err := s.deps.Issuing.Render(statement)
 	if err != nil {
 		return fmt.Errorf("document of invoice %s: %w", inv.Number, err)
 	}
-	return s.store.insertDocument(ctx, of.TenantID, inv.ID, file, s.deps.Clock.Now())
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if err := s.store.insertDocument(ctx, of.TenantID, inv.ID, file, s.deps.Clock.Now()); err != nil || replaced == "" {
+			return err
+		}
+		return s.deps.Audit.Record(ctx, audit.Entry{
+			Action: "invoice.characters_replaced", TenantID: &of.TenantID, Resource: "invoice", ResourceID: inv.ID.String(),
+			After: map[string]any{"number": inv.Number, "characters": replaced},
+		})
+	})
 }

@@ -52,6 +52,7 @@ type InvoiceView struct {
 	Subtotal           money.Money        `json:"subtotal"`
 	Tax                money.Money        `json:"tax"`
 	Total              money.Money        `json:"total"`
+	BalanceApplied     money.Money        `json:"balance_applied" doc:"What the tenant's credit paid of the total. It is negative where the invoice added to the credit, as one with a total below zero does."`
 	IssueDate          string             `json:"issue_date" format:"date"`
 	DueDate            *string            `json:"due_date" format:"date"`
 	PaidAt             *shape.Time        `json:"paid_at"`
@@ -67,7 +68,7 @@ func view(inv Invoice) InvoiceView {
 	v := InvoiceView{
 		ID: inv.ID, TenantID: inv.TenantID, SubscriptionID: inv.SubscriptionID,
 		PSPInvoiceID: orNil(inv.PSPInvoiceID), PSPPaymentIntentID: orNil(inv.PSPPaymentIntentID),
-		Number: inv.Number, Status: inv.Status, Subtotal: inv.Subtotal, Tax: inv.Tax, Total: inv.Total,
+		Number: inv.Number, Status: inv.Status, Subtotal: inv.Subtotal, Tax: inv.Tax, Total: inv.Total, BalanceApplied: inv.BalanceApplied,
 		IssueDate: dateOf(inv.IssueDate), PaidAt: shape.TP(inv.PaidAt), PaymentAction: inv.Action.OrNil(), BillingInfo: inv.Billed,
 		CreatedAt: shape.T(inv.CreatedAt), UpdatedAt: shape.T(inv.UpdatedAt),
 	}

@@ -49,15 +49,23 @@ type Invoice struct {
 	Subtotal           money.Money
 	Tax                money.Money
 	Total              money.Money // Subtotal plus Tax
-	IssueDate          time.Time
-	DueDate            *time.Time
-	PaidAt             *time.Time
-	HasPDF             bool
-	Action             psp.PaymentAction // what it asks of a person
-	Billed             Billed
-	Lines              []Line
-	CreatedAt          time.Time
-	UpdatedAt          time.Time
+	// BalanceApplied is what the customer's credit paid of Total; negative where the invoice
+	// added to the credit.
+	BalanceApplied money.Money
+	IssueDate      time.Time
+	DueDate        *time.Time
+	PaidAt         *time.Time
+	HasPDF         bool
+	Action         psp.PaymentAction // what it asks of a person
+	Billed         Billed
+	Lines          []Line
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
+}
+
+// charged returns what is paid of the total by other means than the customer's credit.
+func (inv Invoice) charged() money.Money {
+	return money.Money{AmountCents: inv.Total.AmountCents - max(0, inv.BalanceApplied.AmountCents), Currency: inv.Total.Currency}
 }
 
 // Billed is who an invoice was made out to, as of that time.

@@ -1,6 +1,7 @@
 package invoice
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strconv"
@@ -12,6 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/invoice/payments"
 	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/vat"
 )
 
 // Issuing says how invoices are issued here (rules: invoices#issuing).
@@ -21,15 +23,19 @@ type Issuing struct {
 	// 3166-1 alpha-2). The tax is included in prices.
 	Taxes  map[string]int64
 	Seller Seller
-	// Render makes the document of an invoice.
-	Render func(Statement) ([]byte, error)
+	// TimeZone is where the seller is, which decides the dates of invoices and the year of their
+	// numbers; nil is UTC.
+	TimeZone *time.Location
+	// Render makes the document of an invoice. It returns the characters that the document
+	// cannot show and replaces; "" for none.
+	Render func(Statement) (file []byte, replaced string, err error)
 }
 
 // Seller is who issues the invoices, for their documents.
 type Seller struct {
 	Name      string
 	Lines     []string // address, one line each
-	Country   string   // ISO 3166-1 alpha-2; empty where nobody needs it
+	Country   string   // ISO 3166-1 alpha-2; empty if it is not set
 	VATNumber string
 	Email     string
 	Logo      []byte // as package pdf takes it; nil for none
@@ -38,6 +44,10 @@ type Seller struct {
 	// English's.
 	Notes map[string]string
 }
+
+// TaxCountry returns the country whose taxes the seller owes: its country, else the country of
+// its VAT number.
+func (s Seller) TaxCountry() string { return cmp.Or(s.Country, vat.CountryOf(s.VATNumber)) }
 
 // NumberFormat forms the display number from a year and the running number in it:
 // {year} stands for the year, {number} for the number, and {number:6} for the number
@@ -143,12 +153,20 @@ func (s *Service) take(ctx context.Context, tenantID uuid.UUID, state payments.S
 // stores it and queues the making of its document.
 func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice, locale string) error {
 	now := s.deps.Clock.Now()
-	n := issued{Invoice: inv, year: inv.IssueDate.UTC().Year(), vatNumber: t.Billing.VATNumber, locale: locale}
+	inv.IssueDate = s.deps.Issuing.wall(inv.IssueDate)
+	if inv.DueDate != nil {
+		due := s.deps.Issuing.wall(*inv.DueDate)
+		inv.DueDate = &due
+	}
+	n := issued{
+		Invoice: inv, year: inv.IssueDate.UTC().Year(), vatNumber: t.Billing.VATNumber, locale: locale,
+		reverseCharge: inv.Tax.AmountCents == 0 && t.ReverseCharge(s.deps.Issuing.Seller.TaxCountry(), now),
+	}
 	var err error
 	if n.Billed, err = s.billedTo(ctx, t); err != nil {
 		return err
 	}
-	if t.Billing.Country != nil && n.Tax.AmountCents == 0 {
+	if t.Billing.Country != nil && n.Tax.AmountCents == 0 && !n.reverseCharge {
 		n.taxRate = s.deps.Issuing.Taxes[*t.Billing.Country]
 		n.Tax.AmountCents = taxWithin(n.Total.AmountCents, n.taxRate)
 		n.Subtotal.AmountCents = n.Total.AmountCents - n.Tax.AmountCents
@@ -162,6 +180,16 @@ func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice, local
 		return err
 	}
 	return s.deps.Jobs.Enqueue(ctx, JobDocument, documentOf{TenantID: t.ID, InvoiceID: n.ID})
+}
+
+// wall returns the seller's wall-clock time as if it were UTC. Dates of invoices are stored and
+// written in this form, so that no reader needs the time zone, which may change later.
+func (i *Issuing) wall(t time.Time) time.Time {
+	if i.TimeZone == nil {
+		return t
+	}
+	_, offset := t.In(i.TimeZone).Zone()
+	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
 // billedTo is how an invoice names the tenant.

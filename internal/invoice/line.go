@@ -25,7 +25,7 @@ func lineFromProvider(l psp.InvoiceLine, refs references, t texts) Line {
 	var divides bool
 	line.Quantity, line.UnitPrice, divides = units(l)
 	line.Description = t.describe(l, of)
-	if !divides && l.UnitAmount != "" {
+	if !divides && hasUnitPrice(l) {
 		line.Description = t.withFigures(line.Description, l)
 	}
 	if !l.PeriodStart.IsZero() {
@@ -88,6 +88,14 @@ func (t texts) describe(l psp.InvoiceLine, of billed) string {
 		return what
 	}
 	return words.Text(t.locale, key, map[string]any{"what": what, "date": i18n.FiguresOf(t.locale).Date(l.PeriodStart)})
+}
+
+// hasUnitPrice reports whether a line has the price of one unit. The provider gives a
+// proration its amount divided by its quantity, which is not a price, and which often has
+// no end: such a line shows its total only. A price has at most twelve decimals.
+func hasUnitPrice(l psp.InvoiceLine) bool {
+	_, decimals, _ := strings.Cut(l.UnitAmount, ".")
+	return l.UnitAmount != "" && !l.Proration && len(decimals) <= 12
 }
 
 // withFigures adds the quantity and the price of one to a text, where the line cannot

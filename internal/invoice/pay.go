@@ -43,7 +43,10 @@ func (s *Service) Pay(ctx context.Context, tenantID, id uuid.UUID) (Invoice, err
 		return Invoice{}, err
 	case declined && after.Status == Open, refused && action != nil: // refused without anything to pay with
 		return Invoice{}, errNotPaid.Wrap(payErr).With("payment_action", action)
-	case refused:
+	case refused && after.Status == Open:
+		s.deps.Log.ErrorContext(ctx, "the payment provider refused to collect an open invoice", "invoice_id", id, "error", payErr)
+		return Invoice{}, errNotPayable.Wrap(payErr)
+	case refused: // another request has paid it
 		return Invoice{}, errNotPayable.Wrap(payErr)
 	case after.Status != Paid: // a bank debit is under way
 		return after, nil

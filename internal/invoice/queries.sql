@@ -57,9 +57,9 @@ UPDATE invoice_numbers SET last = last + 1 WHERE year = $1 RETURNING last;
 -- name: InsertInvoice :exec
 INSERT INTO invoices (
     id, tenant_id, subscription_id, psp_invoice_id, psp_payment_intent_id, number, year, sequence, status, currency,
-    subtotal_cents, tax_cents, total_cents, tax_rate, issue_date, due_date, paid_at, billing_info, vat_number, locale,
-    payment_action, payment_url, created_at, updated_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $23);
+    subtotal_cents, tax_cents, total_cents, tax_rate, issue_date, due_date, paid_at, billing_info, vat_number, is_reverse_charge, locale,
+    payment_action, payment_url, created_at, updated_at, balance_applied_cents
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $24, $25);
 
 -- name: InsertLine :exec
 INSERT INTO invoice_lines (
@@ -73,7 +73,7 @@ SELECT id FROM invoices WHERE tenant_id = $1 AND psp_invoice_id = $2;
 -- name: MoveInvoice :execrows
 -- A final state never changes (rules: invoices#status).
 UPDATE invoices
-SET status = sqlc.arg(status), paid_at = sqlc.narg(paid_at), psp_payment_intent_id = sqlc.narg(psp_payment_intent_id),
+SET status = sqlc.arg(status), balance_applied_cents = sqlc.arg(balance_applied_cents), paid_at = sqlc.narg(paid_at), psp_payment_intent_id = sqlc.narg(psp_payment_intent_id),
     payment_action = sqlc.narg(payment_action), payment_url = sqlc.narg(payment_url), updated_at = sqlc.arg(updated_at)
 WHERE tenant_id = $1 AND id = $2 AND status NOT IN ('paid', 'void', 'uncollectible');
 
@@ -95,7 +95,7 @@ SELECT p.name FROM subscriptions s JOIN plans p ON p.id = s.plan_id
 WHERE s.tenant_id = $1 AND s.psp_subscription_id = $2;
 
 -- name: IssuedDetails :one
-SELECT tax_rate, vat_number, locale FROM invoices WHERE tenant_id = $1 AND id = $2;
+SELECT tax_rate, vat_number, is_reverse_charge, locale FROM invoices WHERE tenant_id = $1 AND id = $2;
 
 -- name: InvoicedTenants :many
 -- Those with a customer or an invoice at the provider.

@@ -154,6 +154,8 @@ func TestFromProvider(t *testing.T) {
 			{ID: "il_5", PriceID: "price_moved", SubscriptionID: "sub_1", Amount: 0, Quantity: 2, UnitAmount: "900", Currency: "JPY"},
 			{ID: "il_6", PriceID: "price_never", SubscriptionID: "sub_1", Proration: true, Amount: 100, Quantity: 1, Currency: "JPY", PeriodStart: at},
 			{ID: "il_7", PriceID: "price_meter", SubscriptionID: "sub_1", Amount: 6, Quantity: 1235, ExactQuantity: "1234.5", UnitAmount: "0.005", Currency: "JPY"},
+			{ID: "il_9", PriceID: "price_plan", SubscriptionID: "sub_1", Proration: true, Amount: -957, Quantity: 81, UnitAmount: "-11.814814814815", Currency: "JPY", PeriodStart: at},
+			{ID: "il_10", PriceID: "price_meter", SubscriptionID: "sub_1", Amount: 1, Quantity: 3, UnitAmount: "0.33333333333333331", Currency: "JPY"},
 			{ID: "il_8", PriceID: "price_meter", SubscriptionID: "sub_1", Amount: 10, Quantity: 2, UnitAmount: "7", Currency: "JPY"}, // rounded to what can be charged
 		},
 	}, refs, "fr")
@@ -172,6 +174,8 @@ func TestFromProvider(t *testing.T) {
 		{SubscriptionLine, &planID, nil, "Team (Cloud), 2 sièges – période d’essai (2 × 900\u00a0JPY)"}, // as it was when it was first seen
 		{ProrationLine, &subID, nil, "Now (Cloud) – temps restant à partir du 1er mars 2026"},
 		{SubscriptionLine, nil, &meterID, "Calls (1\u202f234,5 × 0,005\u00a0JPY)"},
+		{ProrationLine, &planID, nil, "Team (Cloud), 81 sièges – temps non utilisé à partir du 1er mars 2026"},
+		{SubscriptionLine, nil, &meterID, "Calls"},
 		{SubscriptionLine, nil, &meterID, "Calls (2 × 7\u00a0JPY)"},
 	} {
 		line := inv.Lines[i]

@@ -21,7 +21,7 @@ type store struct{ db *sqldb.DB }
 func (s store) q(ctx context.Context) *invoicesql.Queries { return invoicesql.New(s.db.Conn(ctx)) }
 
 const invoiceColumns = `i.id, i.tenant_id, i.subscription_id, i.psp_invoice_id, i.psp_payment_intent_id, i.number, i.status, i.currency,
-	i.subtotal_cents, i.tax_cents, i.total_cents, i.issue_date, i.due_date, i.paid_at, i.billing_info, i.created_at, i.updated_at,
+	i.subtotal_cents, i.tax_cents, i.total_cents, i.balance_applied_cents, i.issue_date, i.due_date, i.paid_at, i.billing_info, i.created_at, i.updated_at,
 	i.payment_action, i.payment_url,
 	EXISTS (SELECT 1 FROM invoice_documents d WHERE d.tenant_id = i.tenant_id AND d.invoice_id = i.id)`
 
@@ -35,12 +35,12 @@ func scanInvoice(row page.Scanner) (Invoice, error) {
 		billed   sqldb.JSON
 	)
 	err := row.Scan(&inv.ID, &inv.TenantID, &inv.SubscriptionID, &inv.PSPInvoiceID, &intent, &inv.Number, &inv.Status, &currency,
-		&inv.Subtotal.AmountCents, &inv.Tax.AmountCents, &inv.Total.AmountCents, &inv.IssueDate, &inv.DueDate, &inv.PaidAt, &billed,
+		&inv.Subtotal.AmountCents, &inv.Tax.AmountCents, &inv.Total.AmountCents, &inv.BalanceApplied.AmountCents, &inv.IssueDate, &inv.DueDate, &inv.PaidAt, &billed,
 		&inv.CreatedAt, &inv.UpdatedAt, &action, &url, &inv.HasPDF)
 	if err != nil {
 		return Invoice{}, err
 	}
-	inv.Subtotal.Currency, inv.Tax.Currency, inv.Total.Currency = currency, currency, currency
+	inv.Subtotal.Currency, inv.Tax.Currency, inv.Total.Currency, inv.BalanceApplied.Currency = currency, currency, currency, currency
 	if intent != nil {
 		inv.PSPPaymentIntentID = *intent
 	}
@@ -122,6 +122,8 @@ type issued struct {
 	taxRate   int64   // millionths
 	vatNumber *string // the tenant's
 	locale    string
+
+	reverseCharge bool
 }
 
 // insert stores an issued invoice with its lines.
@@ -135,8 +137,8 @@ func (s store) insert(ctx context.Context, n issued) error {
 		ID: n.ID, TenantID: n.TenantID, SubscriptionID: n.SubscriptionID, PSPInvoiceID: n.PSPInvoiceID,
 		PSPPaymentIntentID: orNil(n.PSPPaymentIntentID), Number: n.Number, Year: int32(n.year), Sequence: n.sequence,
 		Status: string(n.Status), Currency: n.Total.Currency, SubtotalCents: n.Subtotal.AmountCents, TaxCents: n.Tax.AmountCents,
-		TotalCents: n.Total.AmountCents, TaxRate: n.taxRate, IssueDate: n.IssueDate, DueDate: n.DueDate, PaidAt: n.PaidAt,
-		BillingInfo: billed, VATNumber: n.vatNumber, Locale: n.locale, PaymentAction: action, PaymentURL: url, CreatedAt: n.CreatedAt,
+		TotalCents: n.Total.AmountCents, BalanceAppliedCents: n.BalanceApplied.AmountCents, TaxRate: n.taxRate, IssueDate: n.IssueDate, DueDate: n.DueDate, PaidAt: n.PaidAt,
+		BillingInfo: billed, VATNumber: n.vatNumber, IsReverseCharge: n.reverseCharge, Locale: n.locale, PaymentAction: action, PaymentURL: url, CreatedAt: n.CreatedAt,
 	})
 	if err != nil {
 		return sqldb.Wrap(err, "insert invoice")
@@ -172,7 +174,8 @@ func (s store) move(ctx context.Context, inv Invoice, now time.Time) (bool, erro
 	action, url := columnsOf(inv.Action)
 	rows, err := s.q(ctx).MoveInvoice(ctx, invoicesql.MoveInvoiceParams{
 		TenantID: inv.TenantID, ID: inv.ID, Status: string(inv.Status), PaidAt: inv.PaidAt,
-		PSPPaymentIntentID: orNil(inv.PSPPaymentIntentID), PaymentAction: action, PaymentURL: url, UpdatedAt: now,
+		PSPPaymentIntentID: orNil(inv.PSPPaymentIntentID), BalanceAppliedCents: inv.BalanceApplied.AmountCents,
+		PaymentAction: action, PaymentURL: url, UpdatedAt: now,
 	})
 	return rows == 1, sqldb.Wrap(err, "change the state of an invoice")
 }

@@ -16,11 +16,13 @@ type documentDetails struct {
 	vatNumber string // the tenant's; empty for none
 	taxRate   int64  // millionths
 	locale    string
+
+	reverseCharge bool
 }
 
 func (s store) documentDetails(ctx context.Context, tenantID, id uuid.UUID) (documentDetails, error) {
 	row, err := s.q(ctx).IssuedDetails(ctx, invoicesql.IssuedDetailsParams{TenantID: tenantID, ID: id})
-	details := documentDetails{taxRate: row.TaxRate, locale: row.Locale}
+	details := documentDetails{taxRate: row.TaxRate, locale: row.Locale, reverseCharge: row.IsReverseCharge}
 	if row.VATNumber != nil {
 		details.vatNumber = *row.VATNumber
 	}

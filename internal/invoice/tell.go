@@ -71,7 +71,7 @@ func (s *Service) tell(ctx context.Context, inv Invoice) error {
 // mailReceipt thanks the tenant for a payment, once for each invoice, where the operator wants
 // it (rules: mail#optional-mails). Where nothing was paid there is no receipt.
 func (s *Service) mailReceipt(ctx context.Context, inv Invoice) error {
-	if !s.deps.Letters.SendsReceipts() || inv.Total.AmountCents <= 0 {
+	if !s.deps.Letters.SendsReceipts() || inv.charged().AmountCents <= 0 {
 		return nil
 	}
 	if s.deps.Issuing != nil { // with its own number
@@ -96,7 +96,7 @@ func (s *Service) mailReceipt(ctx context.Context, inv Invoice) error {
 	if err != nil {
 		return err
 	}
-	r := letters.Receipt{Tenant: t.Name, Number: inv.Number, Amount: inv.Total, MinorUnits: units, PaidAt: s.deps.Clock.Now()}
+	r := letters.Receipt{Tenant: t.Name, Number: inv.Number, Amount: inv.charged(), MinorUnits: units, PaidAt: s.deps.Clock.Now()}
 	if inv.PaidAt != nil {
 		r.PaidAt = *inv.PaidAt
 	}

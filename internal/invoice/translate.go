@@ -17,7 +17,7 @@ func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references, locale st
 	inv := Invoice{
 		ID: id, TenantID: tenantID, PSPInvoiceID: in.ID, PSPPaymentIntentID: in.PaymentIntentID,
 		Number: in.Number, Status: Status(in.Status),
-		Subtotal: amount(in.Total - in.Tax), Tax: amount(in.Tax), Total: amount(in.Total),
+		Subtotal: amount(in.Total - in.Tax), Tax: amount(in.Tax), Total: amount(in.Total), BalanceApplied: amount(in.BalanceApplied),
 		IssueDate: in.CreatedAt, DueDate: in.DueAt, PaidAt: in.PaidAt, HasPDF: in.PDFURL != "", Action: in.Action,
 		Billed: Billed{
 			Name: orNil(in.Billed.Name), Email: orNil(in.Billed.Email),

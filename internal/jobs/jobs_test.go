@@ -236,6 +236,26 @@ func TestACrashedWorkersJobRunsAgain(t *testing.T) {
 	})
 }
 
+// Where no other process can use the database, leases of a killed process are ended at a start.
+func TestLeasesEndAtAStart(t *testing.T) {
+	t.Parallel()
+	each(t, func(t *testing.T, r *rig) {
+		q := r.queue(nil)
+		attempts := make(chan int, 10)
+		q.Handle("a", func(_ context.Context, job jobs.Job) error { attempts <- job.Attempt; return nil })
+		enqueue(t, q, "a", nil)
+		abandon(t, r, 1)
+		if err := q.EndLeases(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		start(t, q)
+		if got := receive(t, attempts); got != 2 {
+			t.Errorf("attempt %d, want 2", got)
+		}
+		waitFor(t, q, jobs.Stats{})
+	})
+}
+
 // A lease that a clock far ahead has made is no lease: the job would wait for years.
 func TestALeaseOfTheFarFutureIsTakenBack(t *testing.T) {
 	t.Parallel()

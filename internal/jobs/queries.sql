@@ -28,6 +28,9 @@ UPDATE jobs SET due_at = sqlc.arg(now)
 WHERE lease_id IS NULL AND dead_at IS NULL AND NOT periodic AND due_at > sqlc.arg(now)
     AND (attempt = 0 AND due_at <= created_at OR attempt > 0 AND due_at > sqlc.arg(latest)::timestamptz);
 
+-- name: EndLeases :exec
+UPDATE jobs SET leased_until = sqlc.arg(past) WHERE lease_id IS NOT NULL;
+
 -- name: Complete :execrows
 DELETE FROM jobs WHERE id = $1 AND lease_id = $2;
 

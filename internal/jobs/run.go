@@ -29,6 +29,12 @@ const (
 	releaseTime = time.Second
 )
 
+// EndLeases makes jobs that a killed process was running due at once. Call it before Run, and
+// only if no other process uses the database.
+func (q *Queue) EndLeases(ctx context.Context) error {
+	return sqldb.Wrap(q.store.q(ctx).EndLeases(ctx, new(time.Unix(0, 0).UTC())), "end leases of jobs")
+}
+
 // Run runs jobs until ctx ends. Then it starts no more and lets the running ones
 // finish within the time to drain. Those that do not are cancelled and given
 // back for another instance; one that ignores even that is left to its lease.

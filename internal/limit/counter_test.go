@@ -3,6 +3,7 @@ package limit_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -63,6 +64,10 @@ func TestCounters(t *testing.T) {
 				t.Parallel()
 				countsHits(t, start(t))
 			})
+			t.Run("one a minute", func(t *testing.T) {
+				t.Parallel()
+				passesAfterAMinute(t, start(t))
+			})
 			t.Run("keys are apart", func(t *testing.T) {
 				t.Parallel()
 				keepsKeysApart(t, start(t))
@@ -93,19 +98,45 @@ func countsHits(t *testing.T, c timed) {
 		{80 * s, 3, limit.Count{Current: 1, Previous: 3, Elapsed: 20 * s}},
 		{179 * s, 3, limit.Count{Taken: true, Current: 1, Previous: 1, Elapsed: 59 * s}},
 		{300 * s, 1, limit.Count{Taken: true, Current: 1}}, // two minutes without a hit: all forgotten
-		{299 * s, 1, limit.Count{Taken: true, Current: 1, Elapsed: 59 * s}},
+		{299 * s, 2, limit.Count{Taken: true, Current: 1, Elapsed: 59 * s}},
 	} {
 		c.set(minute.Add(step.at))
-		got, err := c.Take(t.Context(), "a", step.limit)
+		got, err := c.Take(t.Context(), "a", step.limit, 1)
 		if diff := cmp.Diff(step.want, got); err != nil || diff != "" {
 			t.Errorf("at %v with limit %d: %v\n%s", step.at, step.limit, err, diff)
 		}
 	}
 }
 
+// With a limit of one the next hit passes exactly a minute after the last one.
+func passesAfterAMinute(t *testing.T, c timed) {
+	const s = time.Second
+	for _, step := range []struct {
+		at   time.Duration
+		want limit.Count
+	}{
+		{30 * s, limit.Count{Taken: true, Current: 1}},
+		{60 * s, limit.Count{Current: 1, Elapsed: 30 * s}},
+		{90*s - time.Millisecond, limit.Count{Current: 1, Elapsed: 60*s - time.Millisecond}},
+		{90 * s, limit.Count{Taken: true, Current: 1}},
+		{149 * s, limit.Count{Current: 1, Elapsed: 59 * s}},
+		{150 * s, limit.Count{Taken: true, Current: 1}},
+	} {
+		c.set(minute.Add(step.at))
+		got, err := c.Take(t.Context(), "a", 1, 1)
+		if diff := cmp.Diff(step.want, got); err != nil || diff != "" {
+			t.Errorf("at %v: %v\n%s", step.at, err, diff)
+		}
+		l := limit.New(limit.Config{Groups: map[string]int{limit.Login: 1}, Counter: c, Log: slog.New(slog.DiscardHandler)})
+		if d := l.Allow(t.Context(), limit.Login, "b"); !d.Allowed && d.RetryAfter > limit.Window {
+			t.Errorf("at %v: retry after %v", step.at, d.RetryAfter)
+		}
+	}
+}
+
 func keepsKeysApart(t *testing.T, c timed) {
 	for _, key := range []string{"", "a", "A", "a:b", "a b", "é\x00\n"} {
-		got, err := c.Take(t.Context(), key, 1)
+		got, err := c.Take(t.Context(), key, 1, 1)
 		if err != nil || !got.Taken || got.Current != 1 {
 			t.Errorf("%q: %+v, %v", key, got, err)
 		}
@@ -119,7 +150,7 @@ func isExact(t *testing.T, c limit.Counter, callers int) {
 	for range callers {
 		wg.Go(func() {
 			for range 200 / callers {
-				count, err := c.Take(context.Background(), "crowd", 50)
+				count, err := c.Take(context.Background(), "crowd", 50, 1)
 				if err != nil {
 					t.Error(err)
 				} else if count.Taken {
@@ -148,11 +179,11 @@ func TestCountersAgree(t *testing.T) {
 			memory.set(at)
 			redis.set(at)
 			key := fmt.Sprintf("%d:%d", round, rapid.IntRange(0, 1).Draw(rt, "key"))
-			want, err := memory.Take(context.Background(), key, most)
+			want, err := memory.Take(context.Background(), key, most, 1)
 			if err != nil {
 				rt.Fatal(err)
 			}
-			got, err := redis.Take(context.Background(), key, most)
+			got, err := redis.Take(context.Background(), key, most, 1)
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				rt.Fatalf("at %v: %v\n%s", at, err, diff)
 			}

@@ -23,10 +23,9 @@ const warnEvery = 10 * time.Second
 // Counter keeps the hits of every key. It must be safe for concurrent use, and
 // Take must be atomic: of two hits that compete for the last place one gets it.
 type Counter interface {
-	// Take counts a hit of key, unless limit hits are in the sliding window
-	// already: a hit that is refused is not counted. Its windows are aligned to
-	// the minute.
-	Take(ctx context.Context, key string, limit int) (Count, error)
+	// Take counts hits of key, from 1 to limit, unless more than limit would be in the sliding
+	// window: hits that are refused are not counted. Its windows are aligned to the minute.
+	Take(ctx context.Context, key string, limit, hits int) (Count, error)
 }
 
 // Count is what a counter has for a key once it has taken or refused a hit.
@@ -73,18 +72,26 @@ func New(c Config) *Limiter {
 // the counter fails, the request passes and a warning is logged: the service does not
 // depend on its rate limits.
 func (l *Limiter) Allow(ctx context.Context, group, key string) Decision {
-	limit := l.groups[group]
+	return l.AllowMany(ctx, group, key, 1, 1)
+}
+
+// AllowMany counts several requests of group under key together: all of them pass or none. The
+// limit is the group's figure times share, for a key that stands for several callers. More hits
+// than the limit count as the limit.
+func (l *Limiter) AllowMany(ctx context.Context, group, key string, hits, share int) Decision {
+	limit := l.groups[group] * share
 	if limit <= 0 {
 		return Decision{Allowed: true}
 	}
-	count, err := l.counter.Take(ctx, group+":"+key, limit)
+	hits = min(hits, limit)
+	count, err := l.counter.Take(ctx, group+":"+key, limit, hits)
 	if err != nil {
 		l.warn(ctx, group, err)
 		return Decision{Allowed: true}
 	}
 	d := Decision{Allowed: count.Taken, Limit: limit, Remaining: count.remaining(limit)}
 	if !d.Allowed {
-		d.RetryAfter = count.retryAfter(limit)
+		d.RetryAfter = count.retryAfter(limit - hits + 1) // Room for all hits is room for one under this limit.
 	}
 	return d
 }

@@ -152,7 +152,7 @@ func TestAllowIsExactUnderConcurrency(t *testing.T) {
 
 type brokenCounter struct{}
 
-func (brokenCounter) Take(context.Context, string, int) (limit.Count, error) {
+func (brokenCounter) Take(context.Context, string, int, int) (limit.Count, error) {
 	return limit.Count{}, errors.New("connection refused")
 }
 

@@ -15,6 +15,8 @@ import (
 	"github.com/redis/go-redis/v9"
 	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
+
+	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
 const (
@@ -31,6 +33,9 @@ const (
 //go:embed redis_take.lua
 var redisTake string
 
+//go:embed redis_one.lua
+var redisOne string
+
 // ErrRedisURL is the error for a URL that has not the form redis:// or rediss://. It
 // repeats nothing of the URL, which may have a password.
 var ErrRedisURL = errors.New("not of the form redis://[user:password@]host[:port][/database] or rediss://…")
@@ -43,6 +48,7 @@ var ErrRedisURL = errors.New("not of the form redis://[user:password@]host[:port
 type Redis struct {
 	client  *redis.Client
 	take    *redis.Script
+	takeOne *redis.Script // for a limit of one
 	circuit circuitbreaker.CircuitBreaker[any]
 	failure atomic.Pointer[error] // the last one
 	timeout time.Duration         // the longest that Take waits
@@ -64,6 +70,7 @@ func newRedis(rawURL string, timeout time.Duration) (*Redis, error) {
 		timeout: timeout,
 		client:  redis.NewClient(options),
 		take:    redis.NewScript(redisTake),
+		takeOne: redis.NewScript(redisOne),
 		circuit: circuitbreaker.NewBuilder[any]().
 			WithFailureThreshold(redisFailures).WithSuccessThreshold(1).WithDelay(redisPause).Build(),
 	}, nil
@@ -77,7 +84,7 @@ func CheckRedisURL(rawURL string) error {
 
 func redisOptions(rawURL string, timeout time.Duration) (*redis.Options, error) {
 	u, err := url.Parse(rawURL)
-	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.Fragment != "" {
+	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Hostname() == "" || u.Fragment != "" || !safehttp.HasValidPort(u) {
 		return nil, ErrRedisURL
 	}
 	options, err := redis.ParseURL(rawURL)
@@ -96,14 +103,18 @@ func redisOptions(rawURL string, timeout time.Duration) (*redis.Options, error) 
 	return options, nil
 }
 
-// Take implements Counter. A hit counts even if its caller goes away meanwhile.
-func (r *Redis) Take(ctx context.Context, key string, limit int) (Count, error) {
+// Take implements Counter. Hits count even if their caller goes away meanwhile.
+func (r *Redis) Take(ctx context.Context, key string, limit, hits int) (Count, error) {
 	if !r.circuit.TryAcquirePermit() {
 		return Count{}, r.unasked()
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.timeout)
 	defer cancel()
-	answer, err := r.take.Run(ctx, r.client, []string{redisKey(key)}, limit).Int64Slice()
+	script := r.take
+	if limit == one {
+		script, key = r.takeOne, "one:"+key // the two scripts store different things
+	}
+	answer, err := script.Run(ctx, r.client, []string{redisKey(key)}, limit, hits).Int64Slice()
 	if err == nil && len(answer) != 4 {
 		err = fmt.Errorf("%d values in the answer", len(answer))
 	}

@@ -1,4 +1,4 @@
--- Takes one hit of KEYS[1], of which ARGV[1] may be in the sliding window.
+-- Takes ARGV[2] hits of KEYS[1], of which ARGV[1] may be in the sliding window.
 -- Answers {1 if taken, else 0; hits of the current window; hits of the one
 -- before; microseconds since the current one began}.
 --
@@ -20,17 +20,17 @@ elseif written == window - 1 then
   previous = tonumber(state[2])
 end
 
--- One more fits if previous * left <= free * 60e6. Both products can be beyond
+-- They fit if previous * left <= free * 60e6. Both products can be beyond
 -- 2^53, where Lua's numbers stop being exact, so both sides are divided by 1000:
 -- the right one without a remainder, the left one rounded up, thousands apart.
 local left = 60000000 - elapsed
-local free = tonumber(ARGV[1]) - 1 - current
+local free = tonumber(ARGV[1]) - tonumber(ARGV[2]) - current
 local used = math.floor(previous / 1000) * left + math.ceil(previous % 1000 * left / 1000)
 if used > free * 60000 then
   return {0, current, previous, elapsed}
 end
 
-current = current + 1
+current = current + tonumber(ARGV[2])
 -- As text: Redis would write large numbers in scientific notation.
 redis.call('HSET', KEYS[1], 'window', string.format('%d', window),
   'current', string.format('%d', current), 'previous', string.format('%d', previous))

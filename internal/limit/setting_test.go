@@ -33,7 +33,7 @@ func TestParseSetting(t *testing.T) {
 func TestParseSettingNamesWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"logn=5":                     `unknown group "logn" (known are account_mail, account_password, avatar, catalog, default,`,
+		"logn=5":                     `unknown group "logn" (known are account_mail, account_password, api_keys, avatar, catalog, default,`,
 		"ON":                         `"ON" is not on, off or group=number`,
 		"login=5,":                   `"" is not on, off or group=number`,
 		"login=5,register":           `"register" is not on, off or group=number`,
@@ -58,7 +58,7 @@ func TestDefaults(t *testing.T) {
 		"catalog": 60, "login": 5, "register": 10, "password": 5, "refresh": 10, "oauth": 10,
 		"onboarding_start": 5, "onboarding": 10, "invitations": 30, "avatar": 10, "push": 10,
 		"psp_prices": 30, "studio": 60, "login_address": 30, "default": 1200, "usage": 60000,
-		"inviting": 20, "login_account": 10, "account_mail": 1, "account_password": 5,
+		"inviting": 20, "api_keys": 10, "usage_without_plan": 100_000, "login_account": 10, "account_mail": 1, "account_password": 5,
 	}
 	if diff := cmp.Diff(want, limit.Defaults()); diff != "" {
 		t.Error(diff)

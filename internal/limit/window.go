@@ -23,11 +23,19 @@ func (c Count) remaining(limit int) int {
 	return int(max(0, int64(limit)*windowMicros-c.used()) / windowMicros)
 }
 
+// one is the limit of a group that counts exactly: a window begins with the hit itself, so
+// the next hit passes after exactly Window. An estimate from aligned windows would refuse it
+// for up to twice as long.
+const one = 1
+
 // retryAfter returns how long to wait, in whole seconds, until one more hit fits if
 // there are no others meanwhile.
 func (c Count) retryAfter(limit int) time.Duration {
 	wait := int64(0)
-	if c.Current >= limit { // not in this window: in the next, this one is the previous
+	switch {
+	case limit == one && c.Current >= limit: // Elapsed is since the hit
+		return seconds(windowMicros - c.Elapsed.Microseconds())
+	case c.Current >= limit: // not in this window: in the next, this one is the previous
 		wait = windowMicros - c.Elapsed.Microseconds()
 		c = Count{Previous: c.Current}
 	}
@@ -36,6 +44,11 @@ func (c Count) retryAfter(limit int) time.Duration {
 		until := windowMicros - free*windowMicros/int64(c.Previous)
 		wait += max(0, until-c.Elapsed.Microseconds())
 	}
-	seconds := (wait + int64(time.Second/time.Microsecond) - 1) / int64(time.Second/time.Microsecond)
-	return time.Duration(max(1, seconds)) * time.Second
+	return seconds(wait)
+}
+
+// seconds rounds microseconds up to whole seconds, at least one.
+func seconds(micros int64) time.Duration {
+	second := int64(time.Second / time.Microsecond)
+	return time.Duration(max(1, (micros+second-1)/second)) * time.Second
 }

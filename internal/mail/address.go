@@ -38,6 +38,17 @@ func NormalizeAddress(text string) (string, error) {
 	return address, nil
 }
 
+// envelopeAddress returns an address with an international domain in punycode, as every
+// server takes it: not all know SMTPUTF8 (RFC 6531). An address in another form stays.
+func envelopeAddress(address string) string {
+	at := strings.LastIndexByte(address, '@')
+	ascii, err := idna.Lookup.ToASCII(address[at+1:])
+	if err != nil {
+		return address
+	}
+	return address[:at+1] + ascii
+}
+
 // validLocal reports whether a local part is a dot-atom (RFC 5322, section 3.2.3).
 func validLocal(local string) bool {
 	if len(local) > 64 || local[0] == '.' || local[len(local)-1] == '.' || strings.Contains(local, "..") {

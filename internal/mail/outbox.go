@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"regexp"
+	"sync/atomic"
 
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -22,6 +23,9 @@ type Jobs interface {
 type Outbox struct {
 	jobs   Jobs
 	sender Sender
+	// lastSent is true if the mail server accepted the last message, false if it did not, and nil
+	// before the first message of this process.
+	lastSent atomic.Pointer[bool]
 }
 
 // NewOutbox returns an outbox whose messages sender sends.
@@ -39,14 +43,21 @@ func (o *Outbox) Enqueue(ctx context.Context, m Message) error {
 	return o.jobs.Enqueue(ctx, JobSend, m)
 }
 
-// HandleSend is the handler of JobSend: it sends a message. A message that is
-// refused (ErrRefused) is not tried again.
+// LastSent reports whether the mail server took the last message of this process; nil before the
+// first message.
+func (o *Outbox) LastSent() *bool { return o.lastSent.Load() }
+
+// HandleSend is the handler of JobSend: it sends a message, to a domain in punycode. A
+// message that is refused (ErrRefused) is not tried again.
 func (o *Outbox) HandleSend(ctx context.Context, job jobs.Job) error {
 	var m Message
 	if err := job.Decode(&m); err != nil {
 		return err
 	}
+	m.To = envelopeAddress(m.To)
 	err := o.sender.Send(ctx, m)
+	sent := err == nil || errors.Is(err, ErrRefused) // a server that refuses a message works
+	o.lastSent.Store(&sent)
 	if errors.Is(err, ErrRefused) {
 		return jobs.Fatal(err)
 	}

@@ -130,3 +130,30 @@ func TestOutboxHandler(t *testing.T) {
 func isFatal(err error) bool {
 	return reflect.TypeOf(err) == reflect.TypeOf(jobs.Fatal(mail.ErrRefused))
 }
+
+// Mail to an international domain has punycode in its envelope.
+func TestOutboxSendsToPunycode(t *testing.T) {
+	t.Parallel()
+	for to, want := range map[string]string{
+		"rechnung@m\u00fcnchen.example":        "rechnung@xn--mnchen-3ya.example",
+		"rechnung@mu\u0308nchen.example":       "rechnung@xn--mnchen-3ya.example",
+		"Rechnung@M\u00dcNCHEN.example":        "Rechnung@xn--mnchen-3ya.example",
+		"bill@\u4f8b\u3048.\u30c6\u30b9\u30c8": "bill@xn--r8jz45g.xn--zckzah",
+		"ada@example.test":                     "ada@example.test",
+		"ada@xn--mnchen-3ya.example":           "ada@xn--mnchen-3ya.example",
+	} {
+		c := &collector{sent: make(chan mail.Message, 1)}
+		m := message
+		m.To = to
+		payload, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := mail.NewOutbox(noQueue{}, c).HandleSend(t.Context(), jobs.Job{Payload: payload}); err != nil {
+			t.Errorf("%s: %v", to, err)
+		}
+		if len(c.got) != 1 || c.got[0].To != want {
+			t.Errorf("%s: %+v, want %s", to, c.got, want)
+		}
+	}
+}

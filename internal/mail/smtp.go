@@ -37,6 +37,7 @@ func NewSMTP(c SMTPConfig) (*SMTP, error) {
 	if err != nil {
 		return nil, fmt.Errorf("mail: sender: %w", err)
 	}
+	from.Address = envelopeAddress(from.Address)
 	s := &SMTP{server: c.Server, from: from}
 	s.options = append(s.options,
 		gomail.WithPort(c.Server.Port),

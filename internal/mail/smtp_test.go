@@ -309,6 +309,27 @@ func TestMessagesThatCannotBeSent(t *testing.T) {
 	}
 }
 
+// A sender at an international domain is written in punycode.
+func TestSMTPSenderIsPunycode(t *testing.T) {
+	t.Parallel()
+	c := &catcher{}
+	address, _ := listen(t, c, "none")
+	server, err := mail.ParseSMTPURL("smtp://" + address + "?tls=none")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := mail.NewSMTP(mail.SMTPConfig{Server: server, From: "B\u00fccher <no-reply@b\u00fccher.example>"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Send(t.Context(), message); err != nil {
+		t.Fatal(err)
+	}
+	if got := c.all()[0].from; got != "no-reply@xn--bcher-kva.example" {
+		t.Errorf("sent from %s", got)
+	}
+}
+
 func TestNewSMTPNeedsASender(t *testing.T) {
 	t.Parallel()
 	if _, err := mail.NewSMTP(mail.SMTPConfig{From: "nobody"}); err == nil {

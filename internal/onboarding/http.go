@@ -34,7 +34,27 @@ type startInput struct {
 		PlanSlug             string `json:"plan_slug" maxLength:"255"`
 		Currency             string `json:"currency" minLength:"3" maxLength:"3"`
 		Quantity             *int64 `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Seats of a seat plan; default 1."`
+		BillingFields
 	}
+}
+
+// BillingFields are the billing details in a request. Absent fields stay as they are.
+type BillingFields struct {
+	LegalName    shape.Opt[string] `json:"legal_name,omitzero" nullable:"true" format:"name" maxLength:"255"`
+	Address      shape.Opt[string] `json:"address,omitzero" nullable:"true" format:"multiline" maxLength:"255"`
+	City         shape.Opt[string] `json:"city,omitzero" nullable:"true" format:"name" maxLength:"255"`
+	PostalCode   shape.Opt[string] `json:"postal_code,omitzero" nullable:"true" maxLength:"20"`
+	Country      shape.Opt[string] `json:"country,omitzero" nullable:"true" format:"country"`
+	VATNumber    shape.Opt[string] `json:"vat_number,omitzero" nullable:"true" maxLength:"50"`
+	BillingEmail shape.Opt[string] `json:"billing_email,omitzero" nullable:"true" format:"email" maxLength:"255"`
+}
+
+// apply changes billing details. It refuses a VAT number of the wrong form.
+func (f BillingFields) apply(tenants *tenant.Service, b *tenant.BillingDetails) error {
+	b.LegalName, b.Address, b.City = f.LegalName.Or(b.LegalName), f.Address.Or(b.Address), f.City.Or(b.City)
+	b.PostalCode, b.Country = f.PostalCode.Or(b.PostalCode), f.Country.Or(b.Country)
+	b.BillingEmail = f.BillingEmail.Or(b.BillingEmail)
+	return tenants.SetVATNumber(b, f.VATNumber)
 }
 
 func choice(plan, currency string, quantity *int64) Choice {
@@ -56,9 +76,11 @@ type StartedOnboarding struct {
 // Start handles POST /onboarding/start.
 func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Plain[StartedOnboarding], error) {
 	grant := account.GrantOf(ctx)
+	var billing tenant.BillingDetails
+	wrongNumber := in.Body.apply(h.svc.deps.Tenants, &billing)
 	started, err := h.svc.Start(ctx, account.Registration{
 		Name: in.Body.Name, Email: in.Body.Email, Password: in.Body.Password, TenantName: in.Body.TenantName,
-	}, choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity), grant)
+	}, Billing{billing, wrongNumber}, choice(in.Body.PlanSlug, in.Body.Currency, in.Body.Quantity), grant)
 	if err != nil {
 		return nil, err
 	}
@@ -134,28 +156,13 @@ func (h *HTTP) Status(ctx context.Context, _ *struct{}) (*rest.Plain[OnboardingS
 }
 
 type completeSetupInput struct {
-	Body struct {
-		LegalName    shape.Opt[string] `json:"legal_name,omitzero" nullable:"true" format:"name" maxLength:"255"`
-		Address      shape.Opt[string] `json:"address,omitzero" nullable:"true" format:"multiline" maxLength:"255"`
-		City         shape.Opt[string] `json:"city,omitzero" nullable:"true" format:"name" maxLength:"255"`
-		PostalCode   shape.Opt[string] `json:"postal_code,omitzero" nullable:"true" maxLength:"20"`
-		Country      shape.Opt[string] `json:"country,omitzero" nullable:"true" format:"country"`
-		VATNumber    shape.Opt[string] `json:"vat_number,omitzero" nullable:"true" maxLength:"50"`
-		BillingEmail shape.Opt[string] `json:"billing_email,omitzero" nullable:"true" format:"email" maxLength:"255"`
-	}
+	Body struct{ BillingFields }
 }
 
 // CompleteSetup handles PATCH /onboarding/complete-setup.
 func (h *HTTP) CompleteSetup(ctx context.Context, in *completeSetupInput) (*rest.Data[tenant.TenantView], error) {
-	b := in.Body
 	tenants := h.svc.deps.Tenants
-	t, err := tenants.CompleteSetup(ctx, authz.TenantID(ctx), func(old tenant.BillingDetails) tenant.BillingDetails {
-		return tenant.BillingDetails{
-			LegalName: b.LegalName.Or(old.LegalName), Address: b.Address.Or(old.Address), City: b.City.Or(old.City),
-			PostalCode: b.PostalCode.Or(old.PostalCode), Country: b.Country.Or(old.Country),
-			VATNumber: b.VATNumber.Or(old.VATNumber), BillingEmail: b.BillingEmail.Or(old.BillingEmail),
-		}
-	})
+	t, err := tenants.CompleteSetup(ctx, authz.TenantID(ctx), func(b *tenant.BillingDetails) error { return in.Body.apply(tenants, b) })
 	if err != nil {
 		return nil, err
 	}

@@ -52,6 +52,13 @@ type Choice struct {
 	Quantity int64  // seats of a seat plan
 }
 
+// Billing are the billing details of a new customer. Wrong is the refusal of its VAT number,
+// nil for a good one.
+type Billing struct {
+	tenant.BillingDetails
+	Wrong error
+}
+
 // Started is the result of Start.
 type Started struct {
 	User        account.User
@@ -66,9 +73,12 @@ type Started struct {
 // Invariant: if the checkout cannot be opened, the registration is undone, so that
 // the caller can start again with the same email. If the process ends in between,
 // the account stays; its owner can log in and retry the checkout.
-func (s *Service) Start(ctx context.Context, r account.Registration, c Choice, grant account.Grant) (Started, error) {
-	plan, err := s.check(ctx, c, r.Email)
+func (s *Service) Start(ctx context.Context, r account.Registration, b Billing, c Choice, grant account.Grant) (Started, error) {
+	plan, err := s.check(ctx, c, r.Email, b.Wrong)
 	if err != nil {
+		return Started{}, err
+	}
+	if err := s.deps.Subscriptions.NeedCountry(b.Country, plan, c.Currency); err != nil {
 		return Started{}, err
 	}
 	if r.TenantName == "" {
@@ -76,7 +86,7 @@ func (s *Service) Start(ctx context.Context, r account.Registration, c Choice, g
 	}
 	var id uuid.UUID
 	user, tokens, err := s.deps.Accounts.RegisterAnd(ctx, r, grant, func(ctx context.Context, user account.User) error {
-		id, err = s.deps.Tenants.CreateIn(ctx, user.ID, r.TenantName, c.Currency)
+		id, err = s.deps.Tenants.CreateWith(ctx, user.ID, tenant.New{Name: r.TenantName, Currency: c.Currency, Billing: b.BillingDetails})
 		return err
 	})
 	if err != nil {
@@ -107,7 +117,7 @@ func asOwner(ctx context.Context, user account.User, tenantID uuid.UUID, tenantN
 // Retry opens another checkout for a tenant that did not pay its first one, and
 // returns its URL.
 func (s *Service) Retry(ctx context.Context, tenantID uuid.UUID, c Choice) (checkoutURL string, err error) {
-	plan, err := s.check(ctx, c, "")
+	plan, err := s.check(ctx, c, "", nil)
 	if err != nil {
 		return "", err
 	}
@@ -123,10 +133,13 @@ func (s *Service) openCheckout(ctx context.Context, tenantID uuid.UUID, plan cat
 }
 
 // check returns the plan of a choice. It refuses all fields that name nothing at
-// once, together with an email that already has an account ("" is not checked);
-// after that a plan without a price in the currency.
-func (s *Service) check(ctx context.Context, c Choice, email string) (catalog.Plan, error) {
+// once, together with an email that already has an account ("" is not checked) and with
+// other wrong fields; after that a plan without a price in the currency.
+func (s *Service) check(ctx context.Context, c Choice, email string, other error) (catalog.Plan, error) {
 	var wrong fault.Fields
+	if refusal, ok := errors.AsType[*fault.Error](other); ok {
+		wrong = append(wrong, refusal.Fields...)
+	}
 	if err := s.checkEmail(ctx, email, &wrong); err != nil {
 		return catalog.Plan{}, err
 	}

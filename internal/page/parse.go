@@ -1,6 +1,7 @@
 package page
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -67,7 +68,7 @@ func (s Spec) Parse(query url.Values) (Query, error) {
 
 	var broken fault.Fields
 	q.page = parseCount(query, "page", 1, 0, &broken)
-	q.perPage = parseCount(query, "per_page", DefaultPerPage, MaxPerPage, &broken)
+	q.perPage = parseCount(query, "per_page", cmp.Or(s.PerPage, DefaultPerPage), MaxPerPage, &broken)
 	for _, name := range names {
 		q.add(s.Filters[name], last(query, "filter["+name+"]"), "filter."+name, &broken)
 	}

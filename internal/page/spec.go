@@ -27,6 +27,8 @@ type Spec struct {
 	Tiebreak string
 	// Includes are the names that include= takes. "a.b" includes "a" too.
 	Includes []string
+	// PerPage is how many entries a page has unless the caller says; 0 means DefaultPerPage.
+	PerPage int64
 }
 
 // Kind says how a filter compares and which values it takes.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
@@ -66,7 +67,7 @@ func (f Filter) read(text string) (any, *fault.Field) {
 // parseDate reads a datetime, or a date, which stands for its first microsecond in UTC,
 // or with end for its last. Years are limited to those that both databases can store.
 func parseDate(text string, end bool) (time.Time, bool) {
-	at, err := time.Parse(time.RFC3339Nano, text)
+	at, err := clock.ParseRFC3339(text)
 	if err != nil {
 		if at, err = time.Parse(time.DateOnly, text); err != nil {
 			return time.Time{}, false

@@ -3,6 +3,7 @@ package psp
 import (
 	"context"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/stripe/stripe-go/v85"
@@ -22,7 +23,10 @@ type Change struct {
 	SubscriptionID string
 	ItemID         string // Subscription.ItemID
 	PriceID        string
-	Quantity       int64 // always sent: with another price the provider would assume 1
+	// KeepsPrice changes the number of units alone. The price is not sent then, because the
+	// provider refuses one that is no longer active.
+	KeepsPrice bool
+	Quantity   int64 // always sent: with another price the provider would assume 1
 	// ProrationDate is the moment from which unused and new time are counted. The
 	// same moment in a preview and in the change gives the same amounts.
 	ProrationDate time.Time
@@ -32,6 +36,15 @@ type Change struct {
 	// TrialEnd begins a trial with the change, zero for none: the rest of the period is
 	// credited, and the first period at the new price begins when the trial ends.
 	TrialEnd time.Time
+	// Metered are the items that bill usage from the change on. Usage at the prices that it
+	// removes is invoiced with the change, unless it is Unprorated.
+	Metered []MeteredChange
+	// UnpaidCredit is the part of the credit for unused time that was never paid, in minor
+	// units of Currency (ISO 4217). The change charges it again, in the same request, as an
+	// item of ProductID.
+	UnpaidCredit        int64
+	Currency, ProductID string
+	PeriodEnd           time.Time // of the present period
 	// Waiting is what is not among the subscription's pending items, but will be when the
 	// change is made. It counts in a preview alone.
 	Waiting Waiting
@@ -42,6 +55,14 @@ type Change struct {
 type Waiting struct {
 	Credit, Charge int64
 	Currency       string // lower case
+}
+
+// newPrice returns the price to send, nil for the present one.
+func (ch Change) newPrice() *string {
+	if ch.KeepsPrice {
+		return nil
+	}
+	return stripe.String(ch.PriceID)
 }
 
 // trialEnd returns when the trial ends that the change begins, nil for none.
@@ -67,25 +88,57 @@ func (ch Change) proration() (behavior *string, date *int64) {
 func (c *Client) ChangeSubscription(
 	ctx context.Context, ch Change, metadata map[string]string, key string,
 ) (Subscription, error) {
-	params := ch.params(paidOrNothing, key)
+	params, err := c.changeParams(ctx, ch, paidOrNothing, key)
+	if err != nil {
+		return Subscription{}, err
+	}
 	params.Metadata = metadata
 	return c.updateSubscription(ctx, "change subscription", ch.SubscriptionID, ch.madeIn, params)
 }
 
-func (ch Change) params(payment, key string) *stripe.SubscriptionUpdateParams {
+func (c *Client) changeParams(ctx context.Context, ch Change, payment, key string) (*stripe.SubscriptionUpdateParams, error) {
 	behavior, date := ch.proration()
+	again, err := c.unpaidItems(ctx, ch)
+	plan := &stripe.SubscriptionUpdateItemParams{ID: stripe.String(ch.ItemID), Price: ch.newPrice(), Quantity: stripe.Int64(ch.Quantity)}
 	return &stripe.SubscriptionUpdateParams{
-		Params: keyed(key),
-		Items: []*stripe.SubscriptionUpdateItemParams{{
-			ID: stripe.String(ch.ItemID), Price: stripe.String(ch.PriceID), Quantity: stripe.Int64(ch.Quantity),
-		}},
+		Params:            keyed(key),
+		Items:             append([]*stripe.SubscriptionUpdateItemParams{plan}, meteredParams(ch.Metered)...),
 		ProrationBehavior: behavior, ProrationDate: date, PaymentBehavior: stripe.String(payment), TrialEnd: ch.trialEnd(),
+		AddInvoiceItems: again,
+	}, err
+}
+
+// unpaidItems returns the item that charges UnpaidCredit again, none for 0. It covers the
+// time of the credit, so that both cancel each other out.
+func (c *Client) unpaidItems(ctx context.Context, ch Change) ([]*stripe.SubscriptionUpdateAddInvoiceItemParams, error) {
+	if ch.UnpaidCredit == 0 {
+		return nil, nil
 	}
+	units, err := c.UnitsRead(ctx, ch.Currency)
+	if err != nil {
+		return nil, err
+	}
+	amount, err := units.ToProvider(ch.UnpaidCredit)
+	if err != nil {
+		return nil, err
+	}
+	const byTimestamp = "timestamp"
+	return []*stripe.SubscriptionUpdateAddInvoiceItemParams{{
+		Quantity: stripe.Int64(1),
+		PriceData: &stripe.InvoiceItemPriceDataParams{
+			Currency: stripe.String(strings.ToLower(ch.Currency)), Product: stripe.String(ch.ProductID), UnitAmount: stripe.Int64(amount),
+		},
+		Period: &stripe.SubscriptionUpdateAddInvoiceItemPeriodParams{
+			Start: &stripe.SubscriptionUpdateAddInvoiceItemPeriodStartParams{Type: stripe.String(byTimestamp), Timestamp: stripe.Int64(ch.ProrationDate.Unix())},
+			End:   &stripe.SubscriptionUpdateAddInvoiceItemPeriodEndParams{Type: stripe.String(byTimestamp), Timestamp: stripe.Int64(ch.PeriodEnd.Unix())},
+		},
+		Metadata: map[string]string{MetaUnpaid: ch.ItemID},
+	}}, nil
 }
 
 // madeIn reports whether a subscription has the change.
 func (ch Change) madeIn(s Subscription) bool {
-	return s.PriceID == ch.PriceID && s.Quantity == ch.Quantity
+	return s.PriceID == ch.PriceID && s.Quantity == ch.Quantity && s.hasMetered(ch.Metered)
 }
 
 // AwaitChange makes a change once its invoice is paid: until then the subscription stays
@@ -94,7 +147,11 @@ func (c *Client) AwaitChange(ctx context.Context, ch Change, key string) (Subscr
 	waitsOrMade := func(s Subscription) bool {
 		return ch.madeIn(s) || s.Pending != nil && s.Pending.PriceID == ch.PriceID && s.Pending.Quantity == ch.Quantity
 	}
-	waiting, err := c.updateSubscription(ctx, "await change", ch.SubscriptionID, waitsOrMade, ch.params(paidOrWaits, key))
+	params, err := c.changeParams(ctx, ch, paidOrWaits, key)
+	if err != nil {
+		return Subscription{}, err
+	}
+	waiting, err := c.updateSubscription(ctx, "await change", ch.SubscriptionID, waitsOrMade, params)
 	if err != nil || waiting.Pending == nil {
 		return waiting, err
 	}
@@ -103,18 +160,26 @@ func (c *Client) AwaitChange(ctx context.Context, ch Change, key string) (Subscr
 
 // SetQuantity sets the number of units of an item; the difference is charged or credited
 // with the next invoice, of which there is one a month even in a longer period if
-// monthly is set.
-func (c *Client) SetQuantity(ctx context.Context, id, itemID string, quantity int64, monthly bool, key string) (Subscription, error) {
-	set := func(s Subscription) bool { return s.Quantity == quantity }
+// monthly is set. It keeps the price: PriceID and TrialEnd of ch are ignored.
+func (c *Client) SetQuantity(ctx context.Context, ch Change, monthly bool, key string) (Subscription, error) {
+	again, err := c.unpaidItems(ctx, ch)
+	if err != nil {
+		return Subscription{}, err
+	}
+	set := func(s Subscription) bool { return s.Quantity == ch.Quantity }
 	params := &stripe.SubscriptionUpdateParams{
 		Params:            keyed(key),
-		Items:             []*stripe.SubscriptionUpdateItemParams{{ID: stripe.String(itemID), Quantity: stripe.Int64(quantity)}},
+		Items:             []*stripe.SubscriptionUpdateItemParams{{ID: stripe.String(ch.ItemID), Quantity: stripe.Int64(ch.Quantity)}},
 		ProrationBehavior: stripe.String(collectProrations),
+		AddInvoiceItems:   again,
+	}
+	if ch.Unprorated {
+		params.ProrationBehavior = stripe.String(noProrations)
 	}
 	if monthly {
 		params.PendingInvoiceItemInterval = &stripe.SubscriptionUpdatePendingInvoiceItemIntervalParams{Interval: stripe.String(IntervalMonth)}
 	}
-	return c.updateSubscription(ctx, "set quantity", id, set, params)
+	return c.updateSubscription(ctx, "set quantity", ch.SubscriptionID, set, params)
 }
 
 // MeteredChange adds an item that bills usage at a price, gives one another price, or
@@ -128,15 +193,19 @@ type MeteredChange struct {
 // reported for later times; what was reported for the present period before is not
 // billed at all, so none of it may have been.
 func (c *Client) ChangeMetered(ctx context.Context, id string, changes []MeteredChange, key string) (Subscription, error) {
-	params := &stripe.SubscriptionUpdateParams{Params: keyed(key), ProrationBehavior: stripe.String(noProrations)}
+	params := &stripe.SubscriptionUpdateParams{Params: keyed(key), Items: meteredParams(changes), ProrationBehavior: stripe.String(noProrations)}
+	return c.updateSubscription(ctx, "change metered items", id, func(s Subscription) bool { return s.hasMetered(changes) }, params)
+}
+
+func meteredParams(changes []MeteredChange) (items []*stripe.SubscriptionUpdateItemParams) {
 	for _, ch := range changes {
 		item := &stripe.SubscriptionUpdateItemParams{ID: optional(ch.ItemID), Price: optional(ch.PriceID)}
 		if ch.PriceID == "" {
 			item.Deleted = stripe.Bool(true)
 		}
-		params.Items = append(params.Items, item)
+		items = append(items, item)
 	}
-	return c.updateSubscription(ctx, "change metered items", id, func(s Subscription) bool { return s.hasMetered(changes) }, params)
+	return items
 }
 
 // hasMetered reports whether a subscription has the changes.

@@ -58,13 +58,13 @@ func TestWritesSend(t *testing.T) {
 			"proration_behavior": "always_invoice", "proration_date": "1700000000", "payment_behavior": "pending_if_incomplete",
 		}},
 		"SetQuantity": {func(ctx context.Context, c *psp.Client) error {
-			_, err := c.SetQuantity(ctx, "sub_1", "si_1", 7, false, "k")
+			_, err := c.SetQuantity(ctx, psp.Change{SubscriptionID: "sub_1", ItemID: "si_1", Quantity: 7}, false, "k")
 			return err
 		}, "/v1/subscriptions/sub_1", "k", map[string]string{
 			"items[0][id]": "si_1", "items[0][quantity]": "7", "proration_behavior": "create_prorations",
 		}},
 		"SetQuantity, invoiced monthly": {func(ctx context.Context, c *psp.Client) error {
-			_, err := c.SetQuantity(ctx, "sub_1", "si_1", 7, true, "k")
+			_, err := c.SetQuantity(ctx, psp.Change{SubscriptionID: "sub_1", ItemID: "si_1", Quantity: 7}, true, "k")
 			return err
 		}, "/v1/subscriptions/sub_1", "k", map[string]string{
 			"items[0][id]": "si_1", "items[0][quantity]": "7", "proration_behavior": "create_prorations",
@@ -171,11 +171,11 @@ func TestWritesWithoutAnIDOrKeyAreRefusedHere(t *testing.T) {
 		"customer without an id": func() error { return c.UpdateCustomer(t.Context(), "", psp.CustomerParams{Key: "k"}) },
 		"customer without a key": func() error { return c.UpdateCustomer(t.Context(), "cus_1", psp.CustomerParams{}) },
 		"quantity without an id": func() error {
-			_, err := c.SetQuantity(t.Context(), "", "si_1", 1, false, "k")
+			_, err := c.SetQuantity(t.Context(), psp.Change{SubscriptionID: "", ItemID: "si_1", Quantity: 1}, false, "k")
 			return err
 		},
 		"quantity without a key": func() error {
-			_, err := c.SetQuantity(t.Context(), "sub_1", "si_1", 1, false, "")
+			_, err := c.SetQuantity(t.Context(), psp.Change{SubscriptionID: "sub_1", ItemID: "si_1", Quantity: 1}, false, "")
 			return err
 		},
 		"portal without a key": func() error { _, err := c.CreatePortal(t.Context(), psp.PortalParams{}); return err },

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/psp/charge"
+	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
 // The defaults of Config.
@@ -100,7 +101,7 @@ func parseBase(raw, fallback string) (*url.URL, error) {
 		raw = fallback
 	}
 	base, err := url.Parse(raw)
-	if err != nil || base.Host == "" || (base.Scheme != "http" && base.Scheme != "https") {
+	if err != nil || base.Hostname() == "" || (base.Scheme != "http" && base.Scheme != "https") || !safehttp.HasValidPort(base) {
 		return nil, errors.New("psp: the provider's base URL must be an absolute http or https URL")
 	}
 	if base.User != nil || base.RawQuery != "" || base.Fragment != "" {

@@ -36,6 +36,24 @@ func (c *Client) OtherCurrency(ctx context.Context, customerID, currency string)
 	return c.openIn(ctx, customerID, currency)
 }
 
+// CustomerCredit returns the credit that a customer has for invoices in a currency (ISO
+// 4217, upper case), at least 0, and 0 for a deleted customer.
+func (c *Client) CustomerCredit(ctx context.Context, customerID, currency string) (int64, error) {
+	customer, err := read(ctx, c, "get customer", customerID, func(ctx context.Context) (*stripe.Customer, error) {
+		params := &stripe.CustomerRetrieveParams{}
+		params.AddExpand("invoice_credit_balance")
+		return c.api.V1Customers.Retrieve(ctx, customerID, params)
+	})
+	if err != nil || customer.Deleted {
+		return 0, err
+	}
+	units, err := c.UnitsRead(ctx, currency)
+	if err != nil {
+		return 0, err
+	}
+	return max(units.FromProvider(customer.InvoiceCreditBalance[strings.ToLower(currency)]), 0), nil
+}
+
 // openIn returns a currency, other than the given one, of an invoice of a customer
 // that is not paid or of an item that waits for an invoice; "" where there is none.
 func (c *Client) openIn(ctx context.Context, customerID, currency string) (string, error) {
@@ -67,6 +85,11 @@ func foreign[T any](list stripe.Seq2[T, error], of func(T) stripe.Currency, curr
 
 // metaCreditOf names the invoice whose credit an adjustment of a balance gives back.
 const metaCreditOf = "gives_back_credit_of"
+
+// GivesBackCredit reports whether an adjustment of a balance gives back what an invoice took.
+func GivesBackCredit(adjustment *stripe.CustomerBalanceTransaction) bool {
+	return adjustment.Metadata[metaCreditOf] != ""
+}
 
 // giveBackCredit gives back what an invoice took from its customer's balance. A debt
 // that it collected becomes one again, because its payment is refunded. The key serves

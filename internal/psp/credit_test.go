@@ -56,3 +56,19 @@ func TestOtherCurrency(t *testing.T) {
 		})
 	}
 }
+
+// Credit is what the next invoice of the currency uses: no debt, and not that of other currencies.
+func TestCustomerCredit(t *testing.T) {
+	t.Parallel()
+	for customer, want := range map[string]int64{
+		`{"id": "cus_1", "invoice_credit_balance": {"usd": 900, "eur": 500}}`:  500,
+		`{"id": "cus_1", "invoice_credit_balance": {"usd": 900, "eur": -500}}`: 0,
+		`{"id": "cus_1", "invoice_credit_balance": {"usd": 900}}`:              0,
+		`{"id": "cus_1", "deleted": true}`:                                     0,
+	} {
+		provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) { reply(w, 200, customer) })
+		if got, err := provider.client(t).CustomerCredit(t.Context(), "cus_1", "EUR"); err != nil || got != want {
+			t.Errorf("%s: %d, %v, want %d", customer, got, err, want)
+		}
+	}
+}

@@ -21,9 +21,16 @@ type CustomerParams struct {
 	City       string
 	PostalCode string
 	Country    string // ISO 3166-1, two letters
-	VATNumber  string
+	VATNumber  string // printed as a line of its own; empty for a number that is a tax ID
+	TaxExempt  string // TaxExemptNone or TaxExemptReverse; empty leaves it as it is
 	Locale     string // preferred language of invoices and mails
 }
+
+// Whether a customer owes tax. The provider knows a third value, exempt.
+const (
+	TaxExemptNone    = string(stripe.CustomerTaxExemptNone)
+	TaxExemptReverse = string(stripe.CustomerTaxExemptReverse)
+)
 
 // CreateCustomer creates a customer and returns its id.
 //
@@ -132,6 +139,7 @@ func (c *Client) UpdateCustomer(ctx context.Context, id string, p CustomerParams
 			Country:    stripe.String(p.Country),
 		},
 		InvoiceSettings: &stripe.CustomerUpdateInvoiceSettingsParams{},
+		TaxExempt:       optional(p.TaxExempt),
 	}
 	if p.VATNumber == "" {
 		params.InvoiceSettings.AddUnsetField(stripe.CustomerUpdateInvoiceSettingsParamsUnsetFieldCustomFields)

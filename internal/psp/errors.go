@@ -51,10 +51,23 @@ var ErrNothingUpcoming = fmt.Errorf("%w: nothing will be billed", ErrNotFound)
 // call is pointless.
 var ErrRefused = errors.New("the provider refused the request")
 
+// ErrCurrency is the cause when the provider's account does not support the currency. It is
+// an ErrRefused too.
+var ErrCurrency = fmt.Errorf("%w: its account does not support the currency", ErrRefused)
+
+// ErrTooSmall is the cause when the amount is below the provider's minimum. It is an
+// ErrRefused too.
+var ErrTooSmall = fmt.Errorf("%w: the amount is below its minimum", ErrRefused)
+
 // errDenied is the cause when the provider does not accept the key, or the key may not do
 // what was asked. An operator can mend that, so it is no ErrRefused: who can wait tries
 // again. It tells nothing of an earlier attempt, so that callers take it for an outage.
 var errDenied = errors.New("the provider does not accept the key, or the key may not do this")
+
+// errUnknownRoute is the cause when the provider does not have the URL of a call: a defect
+// here, a wrong address, or a sandbox that lacks the route. It says nothing about the
+// object, so it is neither ErrNotFound nor ErrRefused: work that depends on the call waits.
+var errUnknownRoute = errors.New("the provider does not know the URL of the request")
 
 // ErrDeclined is the cause when a payment was declined, or needs an action of the
 // payer. Nothing was paid and nothing was changed.
@@ -75,6 +88,9 @@ func Permanent(err error) error {
 // errUnreadable stands for an answer that ends early or is not the provider's JSON.
 // The answer's text stays out of logs, since it could repeat secrets of the call.
 var errUnreadable = errors.New("the answer cannot be read as the provider's")
+
+// codeNotFound is the code of a missing object in the second version of the API.
+const codeNotFound stripe.ErrorCode = "not_found"
 
 // verdict is what a call shows about the provider's health.
 type verdict uint8
@@ -132,6 +148,10 @@ func worthRetrying(err error) bool {
 	}
 }
 
+// refusable marks the context of a call that the provider may refuse although neither this
+// service nor its settings are wrong.
+type refusable struct{}
+
 // failure returns the error that callers get for what went wrong in a call; op says
 // what the call was doing.
 func (c *Client) failure(ctx context.Context, op string, err error) error {
@@ -140,7 +160,10 @@ func (c *Client) failure(ctx context.Context, op string, err error) error {
 	case errors.Is(cause, errDenied):
 		c.log.ErrorContext(ctx, "the payment provider does not take the key: nothing is billed until that is mended",
 			"operation", op, "error", cause)
-	case errors.Is(cause, ErrRefused):
+	case errors.Is(cause, errUnknownRoute):
+		c.log.ErrorContext(ctx, "the payment provider does not know the URL of a request: check its address, or update this program",
+			"operation", op, "error", cause)
+	case errors.Is(cause, ErrRefused) && ctx.Value(refusable{}) == nil:
 		c.log.ErrorContext(ctx, "the payment provider refused a request: a defect here or a wrong setting",
 			"operation", op, "error", cause)
 	}
@@ -179,6 +202,12 @@ func retryAfter(e *stripe.Error) time.Duration {
 func isPortalUnset(e *stripe.Error) bool {
 	return e.HTTPStatusCode == http.StatusBadRequest &&
 		(strings.Contains(e.Msg, "default configuration has not been created") || strings.Contains(e.Msg, "customer portal settings"))
+}
+
+// isCurrencyUnsupported recognizes the refusal of a currency by its parameter and message:
+// "Invalid currency: tnd. Stripe accounts in US do not support tnd. …" has no code.
+func isCurrencyUnsupported(e *stripe.Error) bool {
+	return e.HTTPStatusCode == http.StatusBadRequest && strings.HasPrefix(e.Msg, "Invalid currency:")
 }
 
 func (c *Client) cause(err error) error {
@@ -220,10 +249,16 @@ func (c *Client) answerCause(e *stripe.Error) error {
 	switch status := e.HTTPStatusCode; {
 	case e.Code == stripe.ErrorCodeInvoiceUpcomingNone:
 		kind = ErrNothingUpcoming
-	case e.Code == stripe.ErrorCodeResourceMissing, status == http.StatusNotFound:
+	case e.Code == stripe.ErrorCodeResourceMissing, e.Code == codeNotFound:
 		kind = ErrNotFound
+	case status == http.StatusNotFound: // "Unrecognized request URL", which has no code
+		kind = errUnknownRoute
 	case isPortalUnset(e):
 		kind = ErrPortalUnset
+	case isCurrencyUnsupported(e):
+		kind = ErrCurrency
+	case e.Code == stripe.ErrorCodeAmountTooSmall:
+		kind = ErrTooSmall
 	case e.Code == "subscription_payment_intent_requires_action", e.Code == stripe.ErrorCodeInvoicePaymentIntentRequiresAction,
 		e.Code == stripe.ErrorCodeAuthenticationRequired:
 		kind = fmt.Errorf("%w: %w", ErrDeclined, ErrActionRequired)

@@ -31,10 +31,13 @@ type Invoice struct {
 	// AmountDue is what remains to be paid after the customer's balance: Paid of it is, and
 	// Open is not.
 	AmountDue, Paid, Open int64
-	CreatedAt             time.Time
-	FinalizedAt           *time.Time
-	DueAt                 *time.Time
-	PaidAt, VoidedAt      *time.Time
+	// BalanceApplied is what the customer's balance paid of the total. It is negative where
+	// the invoice added to the balance, as one with a total below zero does.
+	BalanceApplied   int64
+	CreatedAt        time.Time
+	FinalizedAt      *time.Time
+	DueAt            *time.Time
+	PaidAt, VoidedAt *time.Time
 	// Attempts is how often it was tried to collect it, and NextAttemptAt when it is next.
 	Attempts      int64
 	NextAttemptAt *time.Time
@@ -42,8 +45,12 @@ type Invoice struct {
 	HostedURL     string
 	// Action is what the invoice asks of a person.
 	Action PaymentAction
-	Billed Billed
-	Lines  []InvoiceLine
+	// InProgress: a bank debit is paying the invoice, so nothing of it is due.
+	InProgress bool
+	Billed     Billed
+	Lines      []InvoiceLine
+	// Credited is the sum of its credit notes.
+	Credited int64
 }
 
 // Billed is the customer as it was when the invoice was made final; fields that
@@ -146,7 +153,7 @@ func (c *Client) ListInvoices(ctx context.Context, q InvoiceQuery) (InvoicePage,
 func (c *Client) wholeInvoice(ctx context.Context, in *stripe.Invoice) (Invoice, error) {
 	invoice := newInvoice(in)
 	var err error
-	if invoice.Action, err = c.paymentAction(ctx, in); err != nil {
+	if invoice.Action, invoice.InProgress, err = c.paymentAction(ctx, in); err != nil {
 		return Invoice{}, err
 	}
 	if in.Lines == nil || !in.Lines.HasMore {
@@ -171,7 +178,7 @@ func (c *Client) inOurUnits(ctx context.Context, in Invoice) (Invoice, error) {
 	if err != nil {
 		return Invoice{}, err
 	}
-	for _, amount := range []*int64{&in.Subtotal, &in.Tax, &in.Total, &in.AmountDue, &in.Paid, &in.Open} {
+	for _, amount := range []*int64{&in.Subtotal, &in.Tax, &in.Total, &in.AmountDue, &in.Paid, &in.Open, &in.Credited, &in.BalanceApplied} {
 		*amount = units.FromProvider(*amount)
 	}
 	for i := range in.Lines {
@@ -213,7 +220,13 @@ func newInvoice(in *stripe.Invoice) Invoice {
 		DueAt:           atOrNil(in.DueDate),
 		PDFURL:          in.InvoicePDF,
 		HostedURL:       in.HostedInvoiceURL,
+		Credited:        in.PrePaymentCreditNotesAmount + in.PostPaymentCreditNotesAmount,
 		Billed:          Billed{Name: in.CustomerName, Email: in.CustomerEmail, Address: newAddress(in.CustomerAddress)},
+	}
+	// A draft has taken nothing yet, and a void invoice has given back what it took. At the
+	// provider credit is a balance below zero.
+	if in.Status != stripe.InvoiceStatusDraft && in.Status != stripe.InvoiceStatusVoid {
+		invoice.BalanceApplied = in.EndingBalance - in.StartingBalance
 	}
 	for _, tax := range in.TotalTaxes {
 		invoice.Tax += tax.Amount
@@ -316,6 +329,10 @@ const (
 	MetaStandsInFor = "stands_in_for"
 	MetaPrice       = "price"
 )
+
+// MetaUnpaid marks an item that charges a credit again because the time was never paid. Its
+// value is the subscription item that the credit is for.
+const MetaUnpaid = "unpaid_credit_of"
 
 // standIn gives a line of such an item what the provider does not say of it any more. It
 // has no number of units, so that no change takes it for one of its own lines.

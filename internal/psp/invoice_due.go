@@ -9,14 +9,14 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// collectDue collects, now, the invoices of a subscription that the provider was about to
+// CollectDue collects, now, the invoices of a subscription that the provider was about to
 // collect by itself: that of a renewal is a draft for an hour, and so is the one for what
 // waited. With the end of the subscription the provider would leave them for ever. What is
 // held back stays so, such as the drafts of a subscription that was unpaid.
 //
 // One that cannot be paid stays open. It was finalized with automatic collection, so that
 // after an attempt of unknown outcome it is found again.
-func (c *Client) collectDue(ctx context.Context, subscriptionID, key string) error {
+func (c *Client) CollectDue(ctx context.Context, subscriptionID, key string) error {
 	due, err := c.invoicesOf(ctx, subscriptionID, stripe.InvoiceStatusDraft, stripe.InvoiceStatusOpen)
 	for _, in := range due {
 		if !in.AutoAdvance || in.Attempted {

@@ -59,7 +59,7 @@ func TestInvoicesOfManyLines(t *testing.T) {
 	const joined = 8
 	for n := range joined {
 		now.Advance(time.Hour)
-		if sub, err = p.SetQuantity(ctx, sub.ID, sub.ItemID, int64(4+n), false, "seat "+strconv.Itoa(n)); err != nil {
+		if sub, err = p.SetQuantity(ctx, psp.Change{SubscriptionID: sub.ID, ItemID: sub.ItemID, Quantity: int64(4 + n)}, false, "seat "+strconv.Itoa(n)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -127,14 +127,14 @@ func (p counterpart) makesAgainOnce(ctx context.Context, t *testing.T, sub psp.S
 		}
 		now.Advance(25 * time.Hour)
 	}
-	waiting, err := its.Waiting(ctx, sub.CustomerID, sub.ID)
+	waiting, err := its.Pending(ctx, sub.CustomerID, sub.ID)
 	if err != nil || len(waiting) != len(billed.Lines) || len(waiting) != len(all) {
 		t.Errorf("%d items wait, %d were billed: %v", len(waiting), len(billed.Lines), err)
 	}
 	if in, err := its.InvoiceOf(ctx, all[0].ID); in != billed.ID || err != nil {
 		t.Errorf("it is on %s: %v", in, err)
 	}
-	if in, err := its.InvoiceOf(ctx, waiting[0]); in != "" || err != nil {
+	if in, err := its.InvoiceOf(ctx, waiting[0].ID); in != "" || err != nil {
 		t.Errorf("one that waits is on %s: %v", in, err)
 	}
 	if sum := items.Sum(all); sum.Credit+sum.Charge != billed.Subtotal || sum.Credit >= 0 || sum.Currency != "eur" {

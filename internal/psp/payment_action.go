@@ -28,31 +28,35 @@ func (a PaymentAction) OrNil() *PaymentAction {
 }
 
 // paymentAction returns what an invoice asks of a person: nothing unless it is open, or
-// while a bank debit is under way. The invoice must have its payments.
-func (c *Client) paymentAction(ctx context.Context, in *stripe.Invoice) (PaymentAction, error) {
+// while a bank debit is in progress. The invoice must have its payments.
+func (c *Client) paymentAction(ctx context.Context, in *stripe.Invoice) (_ PaymentAction, inProgress bool, _ error) {
 	if in == nil || in.Status != stripe.InvoiceStatusOpen || in.HostedInvoiceURL == "" || in.AmountRemaining <= 0 {
-		return PaymentAction{}, nil
+		return PaymentAction{}, false, nil
 	}
 	action := PaymentAction{Type: ActionPay, URL: in.HostedInvoiceURL}
 	intent := paymentIntentOf(in.Payments)
 	if intent == "" {
-		return action, nil
+		return action, false, nil
 	}
 	pi, err := read(ctx, c, "get payment intent", intent, func(ctx context.Context) (*stripe.PaymentIntent, error) {
 		return c.api.V1PaymentIntents.Retrieve(ctx, intent, nil)
 	})
 	switch {
-	case err != nil, pi.Status == stripe.PaymentIntentStatusProcessing:
-		return PaymentAction{}, err
+	case err != nil:
+		return PaymentAction{}, false, err
+	case pi.Status == stripe.PaymentIntentStatusProcessing:
+		return PaymentAction{}, true, nil
 	case pi.Status == stripe.PaymentIntentStatusRequiresAction:
 		action.Type = ActionConfirm
 	}
-	return action, nil
+	return action, false, nil
 }
 
-// PayInvoice collects an open invoice now: ErrDeclined, or ErrRefused if it is not open.
+// PayInvoice collects an open invoice now: ErrDeclined, or ErrRefused if it is not open. A
+// refusal is not logged as a defect: of several payments at the same time the provider makes
+// one and refuses the others.
 func (c *Client) PayInvoice(ctx context.Context, id, key string) error {
-	_, err := write(ctx, c, "pay invoice", key, func(ctx context.Context) (struct{}, error) {
+	_, err := write(context.WithValue(ctx, refusable{}, true), c, "pay invoice", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1Invoices.Pay(ctx, id, &stripe.InvoicePayParams{Params: keyed(key)})
 		return struct{}{}, err
 	})

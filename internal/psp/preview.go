@@ -14,13 +14,17 @@ import (
 // when the provider cannot compute it.
 func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) {
 	behavior, date := ch.proration()
+	changed := []*stripe.InvoiceCreatePreviewSubscriptionDetailsItemParams{{
+		ID: stripe.String(ch.ItemID), Price: ch.newPrice(), Quantity: stripe.Int64(ch.Quantity),
+	}}
+	for _, m := range meteredParams(ch.Metered) {
+		changed = append(changed, &stripe.InvoiceCreatePreviewSubscriptionDetailsItemParams{ID: m.ID, Price: m.Price, Deleted: m.Deleted})
+	}
 	raw, err := read(ctx, c, "preview change", ch.SubscriptionID, func(ctx context.Context) (*stripe.Invoice, error) {
 		return c.api.V1Invoices.CreatePreview(ctx, &stripe.InvoiceCreatePreviewParams{
 			Subscription: stripe.String(ch.SubscriptionID),
 			SubscriptionDetails: &stripe.InvoiceCreatePreviewSubscriptionDetailsParams{
-				Items: []*stripe.InvoiceCreatePreviewSubscriptionDetailsItemParams{{
-					ID: stripe.String(ch.ItemID), Price: stripe.String(ch.PriceID), Quantity: stripe.Int64(ch.Quantity),
-				}},
+				Items:             changed,
 				ProrationBehavior: behavior,
 				ProrationDate:     date,
 				TrialEnd:          ch.trialEnd(),

@@ -49,18 +49,96 @@ func (c *Client) invoicePayments(ctx context.Context, invoiceID string) ([]payme
 		})
 		var payments []payment
 		for p, err := range list.All(ctx) {
-			switch {
-			case err != nil:
+			if err != nil {
 				return nil, err
-			case p.Payment == nil:
+			}
+			if p.Payment == nil {
 				return nil, errUnreadable
-			case p.Payment.PaymentIntent != nil:
-				payments = append(payments, payment{intent: p.Payment.PaymentIntent.ID})
-			case p.Payment.Charge != nil:
-				payments = append(payments, payment{charge: p.Payment.Charge.ID})
+			}
+			if id := paymentOf(p); id != (payment{}) {
+				payments = append(payments, id)
 			}
 		}
 		return payments, nil
+	})
+}
+
+// paymentOf identifies a payment, zero for one that was made elsewhere.
+func paymentOf(p *stripe.InvoicePayment) payment {
+	switch {
+	case p.Payment == nil:
+		return payment{}
+	case p.Payment.PaymentIntent != nil:
+		return payment{intent: p.Payment.PaymentIntent.ID}
+	case p.Payment.Charge != nil:
+		return payment{charge: p.Payment.Charge.ID}
+	default:
+		return payment{}
+	}
+}
+
+// GivenBack returns the part of an invoice's total that its customer got back or withdrew:
+// refunds, disputes that are open or lost, and credit notes. The result is in our minor units.
+func (c *Client) GivenBack(ctx context.Context, in Invoice) (int64, error) {
+	payments, err := c.invoicePayments(ctx, in.ID)
+	if err != nil {
+		return 0, err
+	}
+	var returned int64
+	for _, p := range payments {
+		ch, err := c.chargeOf(ctx, p)
+		if err != nil {
+			return 0, err
+		}
+		returned += ch.AmountRefunded
+		if ch.Disputed {
+			disputed, err := c.disputed(ctx, ch.ID)
+			if err != nil {
+				return 0, err
+			}
+			returned += disputed
+		}
+	}
+	units, err := c.UnitsRead(ctx, in.Currency)
+	// A refund that belongs to a credit note counts once.
+	return max(units.FromProvider(returned), in.Credited), err
+}
+
+// chargeOf reads the charge that made a payment.
+func (c *Client) chargeOf(ctx context.Context, p payment) (*stripe.Charge, error) {
+	if p.charge != "" {
+		return read(ctx, c, "get charge", p.charge, func(ctx context.Context) (*stripe.Charge, error) {
+			return c.api.V1Charges.Retrieve(ctx, p.charge, nil)
+		})
+	}
+	intent, err := read(ctx, c, "get payment intent", p.intent, func(ctx context.Context) (*stripe.PaymentIntent, error) {
+		params := &stripe.PaymentIntentRetrieveParams{}
+		params.AddExpand("latest_charge")
+		return c.api.V1PaymentIntents.Retrieve(ctx, p.intent, params)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if intent.LatestCharge == nil {
+		return nil, errUnreadable
+	}
+	return intent.LatestCharge, nil
+}
+
+// disputed returns the sum of a charge's disputes that are open or lost, in the provider's
+// minor units. An inquiry (a status that begins with warning) takes no money.
+func (c *Client) disputed(ctx context.Context, chargeID string) (int64, error) {
+	return call(ctx, c, "list disputes", func(ctx context.Context) (sum int64, _ error) {
+		for d, err := range c.api.V1Disputes.List(ctx, &stripe.DisputeListParams{Charge: stripe.String(chargeID)}).All(ctx) {
+			if err != nil {
+				return 0, err
+			}
+			switch d.Status {
+			case stripe.DisputeStatusNeedsResponse, stripe.DisputeStatusUnderReview, stripe.DisputeStatusLost:
+				sum += d.Amount
+			}
+		}
+		return sum, nil
 	})
 }
 

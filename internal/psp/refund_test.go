@@ -123,3 +123,51 @@ func TestRefundCheckoutGivesBackCredit(t *testing.T) {
 		})
 	}
 }
+
+// GivenBack counts refunds, credit notes, and disputes that are open or lost. The statuses
+// are those of https://docs.stripe.com/api/disputes/object#dispute_object-status.
+func TestGivenBack(t *testing.T) {
+	t.Parallel()
+	tests := map[string]struct {
+		charge, disputes, notes string
+		want                    int64
+	}{
+		"nothing":              {`"amount_refunded": 0`, "", "0", 0},
+		"a partial refund":     {`"amount_refunded": 300`, "", "0", 300},
+		"a credit note":        {`"amount_refunded": 0`, "", "400", 400},
+		"both are one":         {`"amount_refunded": 300`, "", "300", 300},
+		"an open dispute":      {`"amount_refunded": 0, "disputed": true`, `{"status": "needs_response", "amount": 1000}`, "0", 1000},
+		"a lost dispute":       {`"amount_refunded": 0, "disputed": true`, `{"status": "lost", "amount": 1000}`, "0", 1000},
+		"a won dispute":        {`"amount_refunded": 0, "disputed": true`, `{"status": "won", "amount": 1000}`, "0", 0},
+		"an inquiry":           {`"amount_refunded": 0, "disputed": true`, `{"status": "warning_needs_response", "amount": 1000}`, "0", 0},
+		"a refund and dispute": {`"amount_refunded": 200, "disputed": true`, `{"status": "under_review", "amount": 800}`, "0", 1000},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			provider := newFake(t, func(w http.ResponseWriter, r *http.Request, _ int) {
+				switch path := r.URL.Path; {
+				case strings.HasSuffix(path, "/invoices/in_1"):
+					reply(w, 200, `{"id": "in_1", "customer": "cus_1", "currency": "eur", "status": "paid", "total": 1000, "amount_paid": 1000,
+						"post_payment_credit_notes_amount": `+tt.notes+`}`)
+				case strings.HasSuffix(path, "/invoice_payments") && r.FormValue("status") == "paid":
+					reply(w, 200, `{"data": [{"id": "inpay_1", "payment": {"type": "payment_intent", "payment_intent": "pi_1"}}]}`)
+				case strings.HasSuffix(path, "/payment_intents/pi_1"):
+					reply(w, 200, `{"id": "pi_1", "status": "succeeded", "latest_charge": {"id": "ch_1", `+tt.charge+`}}`)
+				case strings.HasSuffix(path, "/disputes") && r.FormValue("charge") == "ch_1":
+					reply(w, 200, `{"object": "list", "data": [`+tt.disputes+`]}`)
+				default:
+					t.Errorf("unexpected %s %s", r.Method, r.URL)
+				}
+			})
+			client := provider.client(t)
+			in, err := client.GetInvoice(t.Context(), "in_1")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := client.GivenBack(t.Context(), in); err != nil || got != tt.want {
+				t.Errorf("%d, %v, want %d", got, err, tt.want)
+			}
+		})
+	}
+}

@@ -24,7 +24,8 @@ type Subscription struct {
 	Currency      string // ISO 4217, upper case
 	ItemID        string
 	PriceID       string
-	UnitAmount    int64 // minor units; 0 also for a price without one whole amount
+	ProductID     string // of the price
+	UnitAmount    int64  // minor units; 0 also for a price without one whole amount
 	Quantity      int64
 	IntervalUnit  string
 	IntervalCount int
@@ -87,7 +88,7 @@ func (c *Client) GetSubscription(ctx context.Context, id string) (Subscription, 
 		return c.newSubscription(ctx, s)
 	})
 	if err == nil {
-		sub.Action, err = c.paymentAction(ctx, latest)
+		sub.Action, _, err = c.paymentAction(ctx, latest)
 	}
 	return sub, err
 }
@@ -107,7 +108,7 @@ func (c *Client) EndSubscription(ctx context.Context, id, key string) (Subscript
 	if id == "" {
 		return Subscription{}, c.failure(ctx, "end subscription", errNoID)
 	}
-	if err := c.collectDue(ctx, id, key); err != nil {
+	if err := c.CollectDue(ctx, id, key); err != nil {
 		return Subscription{}, err
 	}
 	return c.cancelSubscription(ctx, id, &stripe.SubscriptionCancelParams{
@@ -241,6 +242,9 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 	}
 	if s.Customer != nil {
 		sub.CustomerID = s.Customer.ID
+	}
+	if p := item.Price.Product; p != nil {
+		sub.ProductID = p.ID
 	}
 	if isMetered(item.Price) {
 		sub.Quantity = 1 // an item that is billed by usage has none

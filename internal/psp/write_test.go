@@ -50,7 +50,7 @@ func TestRepeatedFailures(t *testing.T) {
 			return err
 		}, subscriptionJSON},
 		"quantity": {func(ctx context.Context, c *psp.Client) error {
-			_, err := c.SetQuantity(ctx, "sub_1", "si_1", 3, false, "stored")
+			_, err := c.SetQuantity(ctx, psp.Change{SubscriptionID: "sub_1", ItemID: "si_1", Quantity: 3}, false, "stored")
 			return err
 		}, subscriptionJSON},
 		"cancellation": {func(ctx context.Context, c *psp.Client) error {
@@ -114,7 +114,7 @@ func posts(f *fake) (n int) {
 func TestRepeatedFailureThatCannotBeReadBack(t *testing.T) {
 	t.Parallel()
 	api := replaying(t, 500, func(w http.ResponseWriter, _ *http.Request) { replyError(w, 500, "api_error", "", "later") })
-	_, err := api.client(t).SetQuantity(t.Context(), "sub_1", "si_1", 3, false, "stored")
+	_, err := api.client(t).SetQuantity(t.Context(), psp.Change{SubscriptionID: "sub_1", ItemID: "si_1", Quantity: 3}, false, "stored")
 	checkPSPError(t, err)
 	if n := posts(api); n != 2 {
 		t.Errorf("written %d times", n)

@@ -29,6 +29,7 @@ type requestInfo struct {
 	userID int64       // 0 is nobody
 	key    uuid.UUID   // the API key; Nil is none
 	tenant uuid.UUID   // Nil is none
+	op     *operation  // nil before the route is known
 }
 
 func infoOf(ctx context.Context) *requestInfo {

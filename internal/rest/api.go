@@ -81,6 +81,8 @@ type Config struct {
 // Limiter decides whether one more request of a group may pass for a key.
 type Limiter interface {
 	Allow(ctx context.Context, group, key string) limit.Decision
+	// AllowMany decides about several requests together; the limit is the group's times share.
+	AllowMany(ctx context.Context, group, key string, hits, share int) limit.Decision
 }
 
 // API serves a route table.
@@ -92,8 +94,10 @@ type API struct {
 	routes []Route
 	ops    map[string]*operation // by operation id
 
+	missing   http.Handler // the page of unknown pages; nil answers as the API does
 	panics    *panics.Log
 	strangers strangers
+	streams   streams
 	openAPI   func() *huma.OpenAPI
 	document  func() ([]byte, error)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"net/url"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/go-chi/chi/v5"
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/rest/reference"
@@ -42,6 +42,11 @@ func (a *API) bind(op *operation, w http.ResponseWriter, r *http.Request) (*http
 		if query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
 			return r, in, errMalformedQuery
 		}
+		for _, values := range query {
+			for i, text := range values {
+				values[i] = norm.NFC.String(text) // as stored text is (shape.NormalText)
+			}
+		}
 		r = r.WithContext(context.WithValue(r.Context(), queryKey{}, query))
 	}
 	in.query = shape.NormalizeQuery(op.query, query, &broken)
@@ -57,7 +62,7 @@ func (a *API) bind(op *operation, w http.ResponseWriter, r *http.Request) (*http
 	return r, in, broken.Err()
 }
 
-// Query returns the request's query as the caller wrote it, for lists that
+// Query returns the request's query as the caller wrote it, in NFC, for lists that
 // whitelist their own filters. It holds no control characters.
 func Query(ctx context.Context) url.Values {
 	query, _ := ctx.Value(queryKey{}).(url.Values)
@@ -120,13 +125,9 @@ func pathParam(r *http.Request, name string) string {
 // bindBody returns the body in normal form. A body that is not JSON is 400, one
 // that is no object 422. No body counts as {}.
 func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, broken *fault.Fields) ([]byte, error) {
-	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	data, err := readBody(w, r)
 	if err != nil {
-		var tooLarge *http.MaxBytesError
-		if errors.As(err, &tooLarge) {
-			return nil, errTooLarge
-		}
-		return nil, errUnreadable.Wrap(err)
+		return nil, err
 	}
 	if contentType := r.Header.Get("Content-Type"); len(data) > 0 && contentType != "" && !isJSON(contentType) {
 		return nil, errUnsupported
@@ -144,7 +145,27 @@ func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, br
 	if err := a.limitByField(w, r, op, raw); err != nil {
 		return nil, err
 	}
-	return op.body.Normalize(raw, broken), nil
+	normal := op.body.Normalize(raw, broken)
+	if op.checks == nil || len(*broken) == 0 {
+		return normal, nil
+	}
+	err = op.checks(r.Context(), func(name string) string { return pathParam(r, name) }, func(name string) string { return shape.Text(raw, name) })
+	return normal, addRefused(broken, err)
+}
+
+// addRefused adds the fields that err refuses, except those that are broken already. Any
+// other error is returned.
+func addRefused(broken *fault.Fields, err error) error {
+	var refused *fault.Error
+	if !errors.As(err, &refused) || len(refused.Fields) == 0 {
+		return err
+	}
+	for _, f := range refused.Fields {
+		if !slices.ContainsFunc(*broken, func(b fault.Field) bool { return b.Path == f.Path }) {
+			*broken = append(*broken, f)
+		}
+	}
+	return nil
 }
 
 func isJSON(contentType string) bool {

@@ -60,7 +60,7 @@ func (f file[I]) register(a *API, r Route) {
 		if err != nil {
 			return nil, a.problem(ctx, err)
 		}
-		return &written{Body: blob.write}, nil
+		return a.send(ctx, blob)
 	})
 	compileInput[I](a, op)
 }

@@ -54,9 +54,6 @@ func (a *API) browserOf(w http.ResponseWriter, r *http.Request) *browser {
 	if r.Header.Get("Authorization") != "" {
 		return b
 	}
-	if c, err := r.Cookie(b.sessionCookie()); err == nil && len(c.Value) == sessionLength {
-		b.session = c.Value
-	}
 	origin := r.Header.Get("Origin")
 	if origin == "" {
 		if u, err := url.Parse(r.Header.Get("Referer")); err == nil && u.Host != "" {
@@ -64,11 +61,21 @@ func (a *API) browserOf(w http.ResponseWriter, r *http.Request) *browser {
 		}
 	}
 	b.mode = origin != "" && a.cfg.FirstPartyOrigin(origin)
+	if b.mode && origin == "http://"+r.Host {
+		b.secure = false // a sandbox's own page at http, which could not store a secure cookie
+	}
 	if !b.mode {
 		b.refused = origin
 	}
+	if c, err := r.Cookie(b.sessionCookie()); err == nil && len(c.Value) == sessionLength {
+		b.session = c.Value
+	}
 	return b
 }
+
+// Session returns the secret of the request's session cookie, for handlers that are mounted beside
+// the routes; "" without one.
+func (a *API) Session(r *http.Request) string { return a.browserOf(nil, r).session }
 
 // sessionCookie returns the name of the cookie with the session.
 func (b *browser) sessionCookie() string {
@@ -138,30 +145,38 @@ func csrfToken(session string) string {
 
 // checkCSRF requires the token of the session from a request that changes something,
 // if it is in cookie mode or its cookie authenticates it.
-func checkCSRF(r *http.Request, b *browser, bySession bool) error {
+func checkCSRF(r *http.Request, b *browser, bySession bool, publicURL string) error {
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
-		return nil
-	}
-	if !b.mode && !bySession {
 		return nil
 	}
 	given := r.Header.Get("X-Xsrf-Token")
 	if given == "" {
 		given = r.Header.Get("X-Csrf-Token")
 	}
+	if !b.mode && !bySession {
+		if given != "" && b.refused != "" {
+			return b.originError(publicURL) // the page expects cookies and would get tokens, which it ignores
+		}
+		return nil
+	}
 	if decoded, err := url.QueryUnescape(given); err == nil {
 		given = decoded
 	}
 	if b.session == "" || !hmac.Equal([]byte(given), []byte(csrfToken(b.session))) {
 		if b.refused != "" {
-			refused := *errOrigin
-			refused.Args = map[string]any{"origin": b.refused}
-			return &refused
+			return b.originError(publicURL)
 		}
 		return errCSRF
 	}
 	return nil
+}
+
+// originError says that pages of the refused origin cannot use cookies, and which address can.
+func (b *browser) originError(publicURL string) error {
+	refused := *errOrigin
+	refused.Args = map[string]any{"origin": b.refused, "url": publicURL}
+	return &refused
 }
 
 // csrf answers GET /csrf-cookie: 204 with the cookies of a session, the one that

@@ -25,9 +25,11 @@ func withSessions(c *rest.Config) {
 	c.AuthenticateSession = func(_ context.Context, secret string) (*authz.Caller, error) {
 		switch secret {
 		case ownSession:
-			return callers["owner"], nil
+			own := *callers["owner"] // Each request has its own.
+			return &own, nil
 		case adminSession:
-			return callers["admin"], nil
+			own := *callers["admin"] // Each request has its own.
+			return &own, nil
 		}
 		return nil, fault.New(fault.Unauthenticated, "error.unauthenticated")
 	}

@@ -35,6 +35,7 @@ var (
 	errTooManyRequests  = fault.New(fault.TooMany, "error.too_many_requests")
 	errMalformedJSON    = fault.New(fault.Malformed, "error.malformed_json")
 	errTooLarge         = fault.New(fault.TooLarge, "error.too_large")
+	errSlowBody         = fault.New(fault.Slow, "error.slow_body")
 	errUnsupported      = fault.New(fault.Unsupported, "error.unsupported_media_type")
 	errUnreadable       = fault.New(fault.Malformed, "error.unreadable_body")
 	errMalformedQuery   = fault.New(fault.Malformed, "error.query_malformed")
@@ -43,6 +44,7 @@ var (
 	errOnboardingNeeded = fault.Coded(fault.Forbidden, fault.OnboardingIncomplete)
 	errImpersonating    = fault.New(fault.Forbidden, "error.impersonating")
 	errNotImpersonating = fault.New(fault.Malformed, "error.not_impersonating")
+	errExpired          = fault.Coded(fault.Forbidden, fault.ImpersonationExpired)
 	errNotInPerson      = fault.New(fault.Malformed, "error.impersonating")
 )
 
@@ -60,6 +62,8 @@ func statusOf(kind fault.Kind) int {
 		return http.StatusForbidden
 	case fault.NotFound:
 		return http.StatusNotFound
+	case fault.Slow:
+		return http.StatusRequestTimeout
 	case fault.Conflict:
 		return http.StatusConflict
 	case fault.Gone:
@@ -210,7 +214,22 @@ func (a *API) Unreadable(w http.ResponseWriter, r *http.Request) {
 	}))).ServeHTTP(w, r)
 }
 
-func (a *API) notFound(w http.ResponseWriter, r *http.Request) { a.WriteError(w, r, errNotFound) }
+func (a *API) notFound(w http.ResponseWriter, r *http.Request) {
+	if a.missing != nil && isPage(r) {
+		a.missing.ServeHTTP(w, r)
+		return
+	}
+	a.WriteError(w, r, errNotFound)
+}
+
+// isPage reports whether a person's browser asks for a page, and not a program for the API.
+func isPage(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && !strings.HasPrefix(r.URL.Path, "/api/") &&
+		strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// MountMissing serves h, which answers 404, to browsers that ask for a page that does not exist.
+func (a *API) MountMissing(h http.Handler) { a.missing = h }
 
 // methodNotAllowed answers 405 with the methods that the path has. The router also
 // calls it for methods that it does not know, on any path; those may be a 404.

@@ -21,6 +21,11 @@ func NewEvent[T any](name, summary string) Event {
 	return Event{name: name, summary: summary, data: reflect.TypeFor[T]()}
 }
 
+// MakesEndpoints marks the operation that creates an endpoint, at its field url, to which the
+// service then sends all events. The document describes them as a callback of the operation, so
+// that generators that drop unreferenced schemas keep the events.
+func MakesEndpoints() Option { return func(o *operation) { o.makesEndpoints = true } }
+
 // addEvents describes messages.
 func (a *API) addEvents(events []Event) {
 	doc := a.huma.OpenAPI()
@@ -32,7 +37,28 @@ func (a *API) addEvents(events []Event) {
 		doc.Components.Schemas.Map()[e.schemaName()] = e.schema(doc.Components.Schemas)
 		doc.Webhooks[e.name] = &huma.PathItem{Post: e.operation(reference.Prefix + e.schemaName())}
 	}
+	for _, op := range a.ops {
+		if op.makesEndpoints {
+			reference.OperationOf(doc, op.route.Method, op.route.Path).Callbacks = map[string]map[string]*huma.PathItem{
+				"event": {"{$request.body#/url}": {Post: anyEvent(events)}},
+			}
+		}
+	}
 	a.settleSchemas()
+}
+
+// anyEvent describes what an endpoint receives: one of the events, by its type.
+func anyEvent(events []Event) *huma.Operation {
+	body := &huma.Schema{Discriminator: &huma.Discriminator{PropertyName: "type", Mapping: map[string]string{}}}
+	for _, e := range events {
+		ref := reference.Prefix + e.schemaName()
+		body.OneOf = append(body.OneOf, &huma.Schema{Ref: ref})
+		body.Discriminator.Mapping[e.name] = ref
+	}
+	op := events[0].operation("")
+	op.OperationID, op.Summary = "onEvent", "An event of a type that the endpoint receives"
+	op.RequestBody.Content["application/json"].Schema = body
+	return op
 }
 
 // schemaName returns InvoicePaidEvent for invoice.paid.

@@ -2,7 +2,9 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,16 +27,17 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 		ctx, cancel := withTimeout(r.Context(), a.cfg.Timeout)
 		defer cancel()
 		b := a.browserOf(w, r)
+		infoOf(ctx).op = op
 		ctx = context.WithValue(ctx, browserKey{}, b)
 		ctx = authz.WithSource(ctx, authz.Source{IP: a.address(r, infoOf(ctx)), UserAgent: userAgent(r)})
 		r = r.WithContext(ctx)
 		bySession := false
-		if len(op.guards) > 0 {
-			caller, err := a.authenticate(r, b.session)
-			if err != nil {
-				a.WriteError(w, r, err)
-				return
-			}
+		caller, err := a.callerOf(ctx, r, op, b.session)
+		if err != nil {
+			a.WriteError(w, r, err)
+			return
+		}
+		if caller != nil {
 			bySession = b.session != ""
 			info := infoOf(ctx)
 			info.userID = caller.UserID
@@ -44,6 +47,7 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 			if caller.Tenant != nil {
 				info.tenant = caller.Tenant.TenantID
 			}
+			caller.Reload = func(ctx context.Context) (*authz.Caller, error) { return a.reload(ctx, r, op, b.session) }
 			ctx = authz.With(ctx, caller)
 			r = r.WithContext(ctx)
 		}
@@ -51,7 +55,7 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 			a.WriteError(w, r, err)
 			return
 		}
-		if err := checkCSRF(r, b, bySession); err != nil {
+		if err := checkCSRF(r, b, bySession, a.cfg.PublicURL); err != nil {
 			a.WriteError(w, r, err)
 			return
 		}
@@ -63,9 +67,23 @@ func (a *API) protect(op *operation, next http.Handler) http.Handler {
 	})
 }
 
+// callerOf returns the caller of a request, or nil on public routes. On a route with an
+// optional caller an invalid credential counts as none, as do API keys.
+func (a *API) callerOf(ctx context.Context, r *http.Request, op *operation, session string) (*authz.Caller, error) {
+	if len(op.guards) == 0 && !op.route.Optional {
+		return nil, nil //nolint:nilnil // a public route
+	}
+	caller, err := a.authenticate(ctx, r, session)
+	var refused *fault.Error
+	if op.route.Optional && (errors.As(err, &refused) || err == nil && caller.Key != nil) {
+		return nil, nil //nolint:nilnil // see above
+	}
+	return caller, err
+}
+
 // authenticate looks up the caller of a request by its bearer token, API key or session.
-func (a *API) authenticate(r *http.Request, session string) (*authz.Caller, error) {
-	ctx, authorization := r.Context(), r.Header.Get("Authorization")
+func (a *API) authenticate(ctx context.Context, r *http.Request, session string) (*authz.Caller, error) {
+	authorization := r.Header.Get("Authorization")
 	if authorization == "" && session != "" {
 		return a.cfg.AuthenticateSession(ctx, session)
 	}
@@ -82,6 +100,16 @@ func (a *API) authenticate(r *http.Request, session string) (*authz.Caller, erro
 		return a.cfg.AuthenticateKey(ctx, token, tenantID)
 	}
 	return a.cfg.Authenticate(ctx, token)
+}
+
+// reload authenticates the caller of a request again and checks the guards and the permission of
+// its route, in the transaction of ctx if there is one.
+func (a *API) reload(ctx context.Context, r *http.Request, op *operation, session string) (*authz.Caller, error) {
+	caller, err := a.authenticate(ctx, r, session)
+	if err == nil {
+		err = a.permit(caller, r, op)
+	}
+	return caller, err
 }
 
 // maxUserAgent is how much of a User-Agent is kept, in bytes.
@@ -108,20 +136,43 @@ func (a *API) limit(w http.ResponseWriter, r *http.Request, op *operation) error
 		return nil
 	}
 	if caller := authz.From(r.Context()); caller != nil {
-		key := "user:" + strconv.FormatInt(caller.UserID, 10)
-		switch {
-		case caller.Key != nil:
-			key = "key:" + caller.Key.ID.String()
-		case caller.Tenant != nil && limit.ByTenant(op.route.Rate):
-			key = "tenant:" + caller.Tenant.TenantID.String()
-		}
-		return a.count(r.Context(), w.Header(), op.route.Rate, key)
+		return a.countCaller(r.Context(), w.Header(), op.route.Rate, caller, 1)
 	}
 	group := op.route.Rate
 	if op.byField != nil {
 		group = op.byField.addressGroup
 	}
 	return a.count(r.Context(), w.Header(), group, a.cfg.ClientIP(r))
+}
+
+// countCaller counts hits of an authenticated caller. The API keys of a tenant also count
+// together, so that a tenant cannot multiply its limit by making keys.
+func (a *API) countCaller(ctx context.Context, h http.Header, group string, caller *authz.Caller, hits int) error {
+	key := "user:" + strconv.FormatInt(caller.UserID, 10)
+	switch {
+	case caller.Key != nil:
+		key = "key:" + caller.Key.ID.String()
+	case caller.Tenant != nil && limit.ByTenant(group):
+		key = "tenant:" + caller.Tenant.TenantID.String()
+	}
+	d := a.cfg.Limiter.AllowMany(ctx, group, key, hits, 1)
+	if d.Allowed && caller.Key != nil && !caller.Key.Platform && caller.Tenant != nil {
+		all := a.cfg.Limiter.AllowMany(ctx, group, "keys:"+caller.Tenant.TenantID.String(), hits, limit.KeysOfTenant)
+		if !all.Allowed {
+			d = all
+		}
+	}
+	return decided(h, d)
+}
+
+// CountMore counts more hits of the request of ctx in its route's group, such as the events of a
+// batch. Outside of a request it does nothing.
+func CountMore(ctx context.Context, hits int) error {
+	info, caller := infoOf(ctx), authz.From(ctx)
+	if hits <= 0 || info.op == nil || info.op.route.Rate == "" || caller == nil {
+		return nil
+	}
+	return info.api.countCaller(ctx, info.header, info.op.route.Rate, caller, hits)
 }
 
 // fieldLimit is a limit by the text of one field of the body.
@@ -159,7 +210,11 @@ func (a *API) limitByField(w http.ResponseWriter, r *http.Request, op *operation
 }
 
 func (a *API) count(ctx context.Context, h http.Header, group, key string) error {
-	d := a.cfg.Limiter.Allow(ctx, group, key)
+	return decided(h, a.cfg.Limiter.Allow(ctx, group, key))
+}
+
+// decided sets the headers of a decision and returns its refusal, if any.
+func decided(h http.Header, d limit.Decision) error {
 	if d.Limit > 0 {
 		values := [2]string{strconv.Itoa(d.Limit), strconv.Itoa(max(d.Remaining, 0))}
 		h["X-Ratelimit-Limit"], h["X-Ratelimit-Remaining"] = values[:1:1], values[1:] // in Go's canonical form
@@ -176,9 +231,25 @@ func (a *API) count(ctx context.Context, h http.Header, group, key string) error
 // existence check.
 func (a *API) check(r *http.Request, op *operation) error {
 	ctx := r.Context()
-	caller := authz.From(ctx)
+	if err := a.permit(authz.From(ctx), r, op); err != nil {
+		return err
+	}
+	if err := op.checkPath(r); err != nil {
+		return err
+	}
+	if op.exists != nil {
+		return op.exists(ctx, func(name string) string { return pathParam(r, name) })
+	}
+	return nil
+}
+
+// permit runs the guards of a route after auth:token and checks its permission.
+func (a *API) permit(caller *authz.Caller, r *http.Request, op *operation) error {
 	if caller != nil && caller.Key != nil && !caller.Key.Opens(op.route.KeyScope) {
 		return errScope
+	}
+	if caller != nil && len(op.guards) > 0 && caller.Impersonator != nil && caller.Impersonator.Ended && !op.route.worksAfterExpiry() {
+		return errExpired
 	}
 	for _, guard := range op.guards {
 		if guard == EmailVerified && !a.cfg.RequireVerifiedEmail {
@@ -191,34 +262,34 @@ func (a *API) check(r *http.Request, op *operation) error {
 	if !op.route.permits(caller, r) {
 		return errForbidden
 	}
-	if err := op.checkPath(r); err != nil {
-		return err
-	}
-	if op.exists != nil {
-		return op.exists(ctx, func(name string) string { return pathParam(r, name) })
-	}
 	return nil
 }
 
-// permits reports whether a request's caller holds the route's permission, or one of
-// those between bars. For an API key its scope stands for the permission.
+// permits reports whether a request's caller holds the route's permission, one of those between
+// bars, or all of those between ampersands. For an API key its scope stands for the permission.
 func (r Route) permits(caller *authz.Caller, request *http.Request) bool {
 	if r.Permission == "" || caller.Key != nil {
 		return true
 	}
-	for p := range strings.SplitSeq(r.Permission, "|") {
-		allowed := caller.Can(p)
-		switch r.Scope {
-		case Admin:
-			allowed = caller.CanOnPlatform(p)
-		case Billing:
-			allowed = allowed && isMember(caller, request) || caller.CanOnPlatform(p)
-		}
-		if allowed {
+	for alternative := range strings.SplitSeq(r.Permission, "|") {
+		missing := func(p string) bool { return !r.holds(caller, p, request) }
+		if !slices.ContainsFunc(strings.Split(alternative, "&"), missing) {
 			return true
 		}
 	}
 	return false
+}
+
+// holds reports whether a request's caller holds one permission.
+func (r Route) holds(caller *authz.Caller, permission string, request *http.Request) bool {
+	switch r.Scope {
+	case Admin:
+		return caller.CanOnPlatform(permission)
+	case Billing:
+		return caller.Can(permission) && isMember(caller, request) || caller.CanOnPlatform(permission)
+	default:
+		return caller.Can(permission)
+	}
 }
 
 func runGuard(guard Guard, caller *authz.Caller, r *http.Request) error {

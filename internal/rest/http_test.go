@@ -363,14 +363,15 @@ func TestNoReadDeadlineIsLeft(t *testing.T) {
 	req.Header.Set("Authorization", "Bearer owner")
 	w := &deadlines{ResponseRecorder: httptest.NewRecorder()}
 	s.api.ServeHTTP(w, req)
-	if w.Code != http.StatusCreated || w.set != 0 {
-		t.Errorf("%d, deadline set %d times", w.Code, w.set)
+	if w.Code != http.StatusCreated || w.set == 0 || !w.last.IsZero() {
+		t.Errorf("%d, deadline set %d times, at last to %s", w.Code, w.set, w.last)
 	}
 }
 
 type deadlines struct {
 	*httptest.ResponseRecorder
-	set int
+	set  int
+	last time.Time
 }
 
-func (d *deadlines) SetReadDeadline(time.Time) error { d.set++; return nil }
+func (d *deadlines) SetReadDeadline(at time.Time) error { d.set++; d.last = at; return nil }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/rest/reference"
 )
@@ -57,7 +58,11 @@ func (u upload[T]) register(a *API, r Route) {
 }
 
 func (u upload[T]) answer(w http.ResponseWriter, r *http.Request) (*Data[T], error) {
+	began := clock.System().Now()
 	file, err := u.read(w, r)
+	if err == nil {
+		err = recheckAfter(r.Context(), began)
+	}
 	if err != nil {
 		return nil, err
 	}

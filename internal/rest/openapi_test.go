@@ -92,6 +92,7 @@ func checkOperation(t *testing.T, r rest.Route, op *openapi3.Operation) {
 	add(r.Rate != "", "429")
 	add(strings.Contains(strings.ReplaceAll(r.Path, "{tenantId}", ""), "{") || r.Scope == rest.Billing, "404")
 	add(op.RequestBody != nil && !hook, "413", "415")
+	add(op.RequestBody != nil && !hook && op.RequestBody.Value.Content["application/json"] != nil, "408")
 	add(r.Method != http.MethodGet, "419")
 	slices.Sort(refusals)
 	var got []string
@@ -167,10 +168,11 @@ func TestOpenAPISchemas(t *testing.T) {
 	}
 	slices.Sort(names)
 	diff(t, []string{
-		"BadRequestOrTenantContextRequiredError", "Error", "Fields", "FieldsAnswer", "ForbiddenOrInsufficientScopeError",
-		"ForbiddenOrOnboardingIncompleteOrInsufficientScopeError", "Found", "Gadget", "InsufficientScopeError", "InternalError", "Maker",
-		"PatchGadgetsIdRequest", "Patched", "PatchedAnswer", "PostLoginRequest", "Price", "StringList", "UnavailableOrStorageFullError",
-		"Unencodable", "ValidationError",
+		"BadRequestOrTenantContextRequiredError", "Error", "Fields", "FieldsAnswer", "ForbiddenOrImpersonationExpiredOrInsufficientScopeError",
+		"ForbiddenOrImpersonationExpiredOrOnboardingIncompleteOrInsufficientScopeError", "Found", "Gadget",
+		"ImpersonationExpiredOrInsufficientScopeError", "InternalError",
+		"InternalOrUnreadableRefusal", "InvalidOrUnreadableRefusal", "Maker",
+		"PatchGadgetsIdRequest", "Patched", "PatchedAnswer", "PostLoginRequest", "Price", "StringList", "UnavailableOrStorageFullError", "Unencodable", "ValidationError",
 	}, names)
 	diff(t, []string{"name"}, doc.Components.Schemas["Gadget"].Value.Required)
 	diff(t, []string{"name", "website"}, doc.Components.Schemas["Maker"].Value.Required)

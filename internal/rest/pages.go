@@ -5,6 +5,8 @@ import (
 	"context"
 	"io"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/authz"
 )
 
 // pageTimeout is how long a page of a file may take. A file as a whole may take longer than
@@ -39,9 +41,14 @@ func (p *pages) Read(into []byte) (int, error) {
 	return p.page.Read(into)
 }
 
+// turn reads the next page. The caller's rights are checked again before it: a file can take long,
+// and a caller who has lost the right to read it must not get the rest.
 func (p *pages) turn() (err error) {
 	ctx, cancel := context.WithTimeout(p.ctx, pageTimeout)
 	defer cancel()
+	if err := authz.Recheck(ctx); err != nil {
+		return err
+	}
 	p.more, err = p.next(ctx, &p.page)
 	return err
 }

@@ -40,7 +40,7 @@ func (p parts[I, T]) register(a *API, r Route) {
 		if err != nil {
 			return nil, a.problem(ctx, err)
 		}
-		return &written{Body: list.blob.write}, nil
+		return a.send(ctx, &list.blob)
 	})
 	compileInput[I](a, op)
 }

@@ -86,7 +86,7 @@ type Route struct {
 	Method     string
 	Path       string
 	Scope      Scope
-	Permission string // "" asks for none, "a|b" for one of the two
+	Permission string // "" asks for none, "a|b" for one of the two, "a&b" for both
 	Rate       string // a group of package limit; "" is unlimited
 	Summary    string // one line for the reference
 	// InPerson refuses the route to whoever acts as somebody else: what it makes would
@@ -95,6 +95,11 @@ type Route struct {
 	// Verified refuses the route to a caller whose email nobody has proved, where the
 	// settings say so.
 	Verified bool
+	// Optional looks up the caller of a public route if the request has the credential of a
+	// user. An invalid credential counts as none.
+	Optional bool
+	// AfterExpiry opens the route to an impersonation that has ended but was not stopped.
+	AfterExpiry bool
 	// KeyScope is the scope of API keys that opens the route; "" closes it to all keys.
 	KeyScope string
 	// Entry is what is written about the route by hand.
@@ -113,6 +118,9 @@ func (r Route) Guards() []Guard {
 	}
 	return guards
 }
+
+// worksAfterExpiry reports whether the route is open to an impersonation that has ended.
+func (r Route) worksAfterExpiry() bool { return r.AfterExpiry || r.Scope == Impersonating }
 
 // ID names the route in OpenAPI: as its entry does, else by method and path in kebab-case.
 func (r Route) ID() string {
@@ -139,6 +147,8 @@ func (r Route) check() {
 		panic(fmt.Sprintf("unknown scope %q", r.Scope))
 	case r.Permission != "" && !slices.Contains([]Scope{Tenant, Member, Admin, Billing}, r.Scope):
 		panic(fmt.Sprintf("nobody can hold %q in scope %q", r.Permission, r.Scope))
+	case r.Optional && r.Scope != Public:
+		panic("only a public route has an optional caller")
 	case r.InPerson && r.Scope == Public:
 		panic("nobody impersonates in scope public")
 	case r.KeyScope != "" && !slices.Contains(authz.PlatformScopes(), r.KeyScope):
@@ -183,8 +193,12 @@ type operation struct {
 	body   *shape.Rules
 	list   *page.Spec // the filters, sorts and includes of a list; nil for others
 	input  reference.Input
+	// makesEndpoints says that events are sent to what the operation makes.
+	makesEndpoints bool
 	// byField is a limit that needs the body; nil for none.
 	byField *fieldLimit
+	// checks are the checks of fields that need the database; nil for none.
+	checks check
 }
 
 // Status sets the status of a success. The default is 200, or 204 for Empty.
@@ -195,6 +209,17 @@ func Status(code int) Option { return func(o *operation) { o.status = code } }
 // path parameters by name.
 func Exists(check func(ctx context.Context, param func(string) string) error) Option {
 	return func(o *operation) { o.exists = check }
+}
+
+// check refuses fields of a body. It reads parameters of the path and texts of the body by
+// name.
+type check func(ctx context.Context, param, text func(name string) string) error
+
+// Checks declares a check of fields that needs the database, such as the present password. It
+// runs only if the body is broken elsewhere, so that the answer reports every broken field at
+// once. The handler of the route makes the same check.
+func Checks(c func(ctx context.Context, param, text func(name string) string) error) Option {
+	return func(o *operation) { o.checks = c }
 }
 
 // Handle makes a function the handler of a route. I is a struct with `path` and

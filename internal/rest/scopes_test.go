@@ -54,7 +54,8 @@ func TestScopes(t *testing.T) {
 	s := start(t, table, func(c *rest.Config) {
 		c.Authenticate = func(_ context.Context, token string) (*authz.Caller, error) {
 			if caller := known[token]; caller != nil {
-				return caller, nil
+				own := *caller // Each request has its own.
+				return &own, nil
 			}
 			return nil, fault.New(fault.Unauthenticated, "error.unauthenticated")
 		}

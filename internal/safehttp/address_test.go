@@ -64,3 +64,14 @@ func TestCheckHost(t *testing.T) {
 		}
 	}
 }
+
+func TestRedact(t *testing.T) {
+	t.Parallel()
+	one, other := Redact("https://hooks.example.com:8443/T0/secret?token=x"), Redact("https://hooks.example.com:8443/T0/other")
+	if want := "https://hooks.example.com:8443/#sha256-"; len(one) != len(want)+16 || one[:len(want)] != want || other[:len(want)] != want || one == other {
+		t.Errorf("%s and %s", one, other)
+	}
+	if got := Redact("://secret"); len(got) != len("#sha256-")+16 {
+		t.Errorf("of a text that is no URL: %s", got)
+	}
+}

@@ -23,6 +23,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -122,6 +123,14 @@ func newTransport(cfg Config, timeout time.Duration, open func(netip.Addr) bool)
 	}
 }
 
+// HasValidPort reports whether the port of a URL, if it names one, exists: 1 to 65535. Package
+// url accepts any digits.
+func HasValidPort(u *url.URL) bool {
+	port := u.Port()
+	n, err := strconv.ParseUint(port, 10, 16)
+	return port == "" || err == nil && n > 0
+}
+
 // CheckURL parses a URL and refuses, with ErrForbidden, one that a client never requests.
 // It does not check the address of the host: that happens when a connection is made.
 func CheckURL(text string) (*url.URL, error) {
@@ -138,6 +147,8 @@ func checkURL(u *url.URL) error {
 		return fmt.Errorf("%w: neither http nor https", ErrForbidden)
 	case u.Hostname() == "":
 		return fmt.Errorf("%w: no host", ErrForbidden)
+	case !HasValidPort(u):
+		return fmt.Errorf("%w: no such port", ErrForbidden)
 	case u.User != nil:
 		return fmt.Errorf("%w: user information in the URL", ErrForbidden)
 	}

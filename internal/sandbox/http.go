@@ -48,7 +48,14 @@ func (w *World) Handler(provider, identities http.Handler, hosts ...string) http
 	}
 	mux.Handle("/sandbox/idp", identities)
 	mux.Handle("/sandbox/idp/", identities)
-	mux.HandleFunc("/sandbox/", func(rw http.ResponseWriter, _ *http.Request) {
+	missing := look.Shell(`<div class="head"><div><h1>Page not found</h1><p>The sandbox has no page at this address.</p></div></div>`, nil)
+	mux.HandleFunc("/sandbox/", func(rw http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
+			now := w.time.clock.Now()
+			if look.Write(rw, http.StatusNotFound, missing, "'self'", look.Frame{Title: "Page not found", Now: look.At(now, now)}) == nil {
+				return
+			}
+		}
 		writeJSON(rw, http.StatusNotFound, problem{Message: "The sandbox has nothing here."})
 	})
 	return guarded(mux, hosts)

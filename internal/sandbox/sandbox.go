@@ -10,7 +10,9 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net/http"
 	"path/filepath"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/dbfile"
@@ -57,7 +59,9 @@ type Access struct {
 	Coming func(ctx context.Context, limit int) ([]look.Coming, error)
 	// LastEvents returns what happened there last, the newest first.
 	LastEvents func(ctx context.Context, limit int) ([]look.Event, error)
-	Elements   bool // whether the service has the web components, which a page shows
+	// KeepLogin keeps the login of a browser that is about to move the clock by d; nil does nothing.
+	KeepLogin func(r *http.Request, d time.Duration) error
+	Elements  bool // whether the service has the web components, which a page shows
 }
 
 // Show lets the pages show how the payment provider is reached and what happens next. Call

@@ -4,11 +4,14 @@ import (
 	"errors"
 	"io/fs"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/brand"
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/mail/letters"
+	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
 // BrandFlags are the flags about how the service looks to the people who use it.
@@ -19,7 +22,8 @@ type BrandFlags struct {
 	SupportEmail  string `env:"TENANTRY_SUPPORT_EMAIL" placeholder:"ADDRESS" help:"Email address for questions, at the foot of mails. Default: none."`
 	TermsURL      string `env:"TENANTRY_TERMS_URL" placeholder:"URL" help:"Page with the terms of service, at the foot of mails. Default: none."`
 	PrivacyURL    string `env:"TENANTRY_PRIVACY_URL" placeholder:"URL" help:"Page with the privacy policy, at the foot of mails. Default: none."`
-	OptionalMails string `env:"TENANTRY_OPTIONAL_MAILS" placeholder:"MAIL,…" help:"Mails that are sent only if they are named here: welcome (to a new user), receipt (for a paid invoice). Default: none."`
+	Locales       string `env:"TENANTRY_LOCALES" placeholder:"LOCALE,…" help:"Languages that are offered to customers: en, fr, es, it. English is always one of them, because texts of the catalog begin in English. Default: all."`
+	OptionalMails string `env:"TENANTRY_OPTIONAL_MAILS" placeholder:"MAIL,…" help:"Mails that are sent only if they are named here: welcome (to a new user), receipt (for a paid invoice); or none. Default: none for serve, both for dev."`
 	Templates     string `env:"TENANTRY_TEMPLATES" placeholder:"DIR" help:"Folder with mails of your own: {locale}/{mail}.html, .txt and .subject; see tenantry mail list. Default: the program's own."`
 }
 
@@ -44,7 +48,12 @@ func (p *parser) brand(f BrandFlags, s *Settings) {
 		}
 	}
 	s.Brand = b
-	for _, name := range list(f.OptionalMails) {
+	s.Locales = p.locales("TENANTRY_LOCALES", f.Locales)
+	optional := list(f.OptionalMails)
+	if f.OptionalMails == "none" {
+		optional = nil
+	}
+	for _, name := range optional {
 		if err := letters.CheckOptional(name); err != nil {
 			p.fail("TENANTRY_OPTIONAL_MAILS", "%v", err)
 		}
@@ -94,10 +103,30 @@ func (p *parser) link(name, value string) string {
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.Opaque != "", len(value) > maxLink:
 		p.fail(name, "not an absolute http or https URL")
+	case !safehttp.HasValidPort(u):
+		p.fail(name, "its port is not from 1 to 65535")
 	case u.User != nil:
 		p.fail(name, "must not have a user or a password")
 	default:
 		return u.String()
 	}
 	return ""
+}
+
+// locales reads the languages that are offered, in the order of the supported ones. It returns nil
+// for all of them.
+func (p *parser) locales(name, value string) []string {
+	given := list(value)
+	if len(given) == 0 {
+		return nil
+	}
+	for _, locale := range given {
+		if !slices.Contains(i18n.Locales(), locale) {
+			p.fail(name, "there is no locale %q; the locales are %s", locale, strings.Join(i18n.Locales(), ", "))
+		}
+	}
+	if !slices.Contains(given, i18n.Default) {
+		p.fail(name, "must contain %s, because texts of the catalog begin in English", i18n.Default)
+	}
+	return slices.DeleteFunc(i18n.Locales(), func(locale string) bool { return !slices.Contains(given, locale) })
 }

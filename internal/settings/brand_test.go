@@ -126,7 +126,8 @@ func TestMailSettings(t *testing.T) {
 func TestOptionalMailsAreParsed(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string][]string{
-		"":                 nil,
+		"":                 {"welcome", "receipt"}, // the sandbox shows every mail
+		"none":             nil,
 		"welcome":          {"welcome"},
 		"receipt, welcome": {"receipt", "welcome"},
 	} {
@@ -134,6 +135,9 @@ func TestOptionalMailsAreParsed(t *testing.T) {
 		if diff := cmp.Diff(want, got.OptionalMails); err != nil || diff != "" {
 			t.Errorf("%q: %v %s", value, err, diff)
 		}
+	}
+	if got, _ := (settings.ServeFlags{}).Settings(env(nil)); got.OptionalMails != nil {
+		t.Errorf("serve sends %v without a setting", got.OptionalMails)
 	}
 	_, err := settings.DevFlags{BrandFlags: settings.BrandFlags{OptionalMails: "welcome,invitation"}}.Settings(env(nil))
 	if err == nil || !strings.Contains(err.Error(), `TENANTRY_OPTIONAL_MAILS: "invitation" is no optional mail; those are welcome and receipt`) {
@@ -158,6 +162,23 @@ func TestEInvoiceIsParsed(t *testing.T) {
 		got, err := settings.DevFlags{InvoiceFlags: settings.InvoiceFlags{EInvoice: off}}.Settings(env(nil))
 		if err != nil || got.Invoices.Hybrid {
 			t.Errorf("%q: %v, %v", off, got.Invoices.Hybrid, err)
+		}
+	}
+}
+
+// The languages that are offered contain English, in the order of the supported ones.
+func TestLocalesAreParsed(t *testing.T) {
+	t.Parallel()
+	for value, want := range map[string][]string{"": {"en", "fr", "es", "it"}, "en": {"en"}, "it, en": {"en", "it"}} {
+		got, err := settings.DevFlags{BrandFlags: settings.BrandFlags{Locales: value}}.Settings(env(nil))
+		if diff := cmp.Diff(want, got.OfferedLocales()); err != nil || diff != "" {
+			t.Errorf("%q: %v %s", value, err, diff)
+		}
+	}
+	for value, want := range map[string]string{"fr": "must contain en", "en,de": `there is no locale "de"; the locales are en, fr, es, it`} {
+		_, err := settings.DevFlags{BrandFlags: settings.BrandFlags{Locales: value}}.Settings(env(nil))
+		if err == nil || !strings.Contains(err.Error(), "TENANTRY_LOCALES: "+want) {
+			t.Errorf("%q: %v", value, err)
 		}
 	}
 }

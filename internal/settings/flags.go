@@ -1,10 +1,13 @@
 package settings
 
 import (
+	"cmp"
 	"errors"
 	"net"
 	"net/netip"
 	"strings"
+
+	"github.com/tenantry/tenantry/internal/mail/letters"
 )
 
 // The flags of the commands, for kong. All are strings that kong only stores: the
@@ -143,6 +146,7 @@ func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
 	p.http(f.HTTPFlags, &s)
+	f.OptionalMails = cmp.Or(f.OptionalMails, strings.Join(letters.Optional(), ","))
 	p.brand(f.BrandFlags, &s)
 	p.invoices(f.InvoiceFlags, &s)
 	p.lifetimes(f.LifetimeFlags, &s)

@@ -3,6 +3,8 @@ package settings
 import (
 	"os"
 	"strings"
+	"time"
+	_ "time/tzdata" // the machine may have no time zones
 
 	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/invoice"
@@ -24,9 +26,10 @@ type InvoiceFlags struct {
 	TaxRates            string `env:"TENANTRY_TAX_RATES" placeholder:"RATES" help:"Tax included in prices, in percent per tenant country, such as DE=19,FR=20. Default: none."`
 	SellerName          string `env:"TENANTRY_SELLER_NAME" placeholder:"NAME" help:"Name of the seller on invoices. Default: the name of the product."`
 	SellerAddress       string `env:"TENANTRY_SELLER_ADDRESS" placeholder:"LINES" help:"Seller's address, lines separated by | or line breaks."`
-	SellerCountry       string `env:"TENANTRY_SELLER_COUNTRY" placeholder:"CODE" help:"Country of the seller, such as DE. Needed for TENANTRY_E_INVOICE."`
+	SellerCountry       string `env:"TENANTRY_SELLER_COUNTRY" placeholder:"CODE" help:"Country of the seller, such as DE, which decides about reverse charge. Default: the country of the VAT number. Needed for TENANTRY_E_INVOICE."`
 	EInvoice            string `name:"e-invoice" env:"TENANTRY_E_INVOICE" placeholder:"FORM" help:"Whether the invoices that the service issues carry their data for programs, as EN 16931 wants it: factur-x (which ZUGFeRD is too), or off. Default: off."`
 	SellerVATNumber     string `name:"seller-vat-number" env:"TENANTRY_SELLER_VAT_NUMBER" placeholder:"NUMBER" help:"VAT number of the seller."`
+	SellerTimeZone      string `env:"TENANTRY_SELLER_TIME_ZONE" placeholder:"NAME" help:"Time zone of the issue date, the due date and the year in the numbers of the invoices that the service issues, such as Europe/Berlin. Default: UTC."`
 	SellerEmail         string `env:"TENANTRY_SELLER_EMAIL" placeholder:"ADDRESS" help:"Email address for questions about invoices."`
 }
 
@@ -37,6 +40,8 @@ type Invoices struct {
 	// Hybrid puts the data of an invoice into its document (Factur-X).
 	Hybrid bool
 	Seller invoice.Seller
+	// TimeZone decides the dates of invoices; "" is UTC.
+	TimeZone string
 }
 
 func (p *parser) invoices(f InvoiceFlags, s *Settings) {
@@ -58,8 +63,18 @@ func (p *parser) invoices(f InvoiceFlags, s *Settings) {
 	if name := strings.TrimSpace(f.SellerName); name != "" {
 		s.Invoices.Seller.Name = name
 	}
+	s.Invoices.TimeZone = p.timeZone("TENANTRY_SELLER_TIME_ZONE", f.SellerTimeZone)
 	p.eInvoice(f, &s.Invoices)
 	s.Invoices.Seller.Logo = p.invoiceLogo(f.InvoiceLogo, s.Brand.Logo)
+}
+
+// timeZone reads the IANA name of a time zone. The name Local would depend on the machine.
+func (p *parser) timeZone(name, text string) string {
+	text = strings.TrimSpace(text)
+	if _, err := time.LoadLocation(text); err != nil || text == "Local" { // "" is UTC
+		p.fail(name, "%q is not a time zone such as Europe/Berlin", text)
+	}
+	return text
 }
 
 // eInvoice reads whether documents carry data, and the seller whom that has to name.

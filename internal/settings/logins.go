@@ -6,6 +6,8 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+
+	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
 // LoginProvider is an identity provider that people can log in with.
@@ -142,6 +144,8 @@ func wrongIssuer(issuer string) string {
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":
 		return "not an absolute https URL"
+	case !safehttp.HasValidPort(u):
+		return "its port is not from 1 to 65535"
 	case u.User != nil, u.RawQuery != "", u.ForceQuery, u.Fragment != "":
 		return "must not have a user, a query or a fragment"
 	case u.Scheme == "http" && !isLoopback(u.Hostname()):

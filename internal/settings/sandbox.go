@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/url"
 	"strings"
+
+	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
 // StripeSandboxFlags are the flags of sandbox stripe. Its secrets protect play
@@ -37,7 +39,7 @@ func (f StripeSandboxFlags) Settings() (StripeSandbox, error) {
 	}
 	p.sandboxKey("--key", s.Key)
 	if f.Webhook != "" {
-		if u, err := url.Parse(f.Webhook); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
+		if u, err := url.Parse(f.Webhook); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || !safehttp.HasValidPort(u) {
 			p.fail("--webhook", "%q is not an absolute http or https URL", f.Webhook)
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/brand"
 	"github.com/tenantry/tenantry/internal/frontend"
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 )
 
@@ -39,6 +40,8 @@ type Settings struct {
 
 	Brand     brand.Brand
 	Templates *letters.Templates // mails of the operator's own; nil for none
+	// Locales are the languages that are offered, English first; nil for all.
+	Locales []string
 	// OptionalMails are the optional mails that are sent.
 	OptionalMails []string
 
@@ -128,6 +131,14 @@ func (s Settings) Listening(on net.Addr) Settings {
 		s.FrontendURL = s.PublicURL
 	}
 	return s
+}
+
+// OfferedLocales returns the languages that are offered, English first.
+func (s Settings) OfferedLocales() []string {
+	if s.Locales == nil {
+		return i18n.Locales()
+	}
+	return s.Locales
 }
 
 // Addresses returns where the pages of the frontend are.

@@ -52,7 +52,7 @@ func TestDevNeedsNoSettings(t *testing.T) {
 	want := settings.Settings{
 		Addr: "127.0.0.1:8080", Data: data, DatabaseURL: settings.Secret(sqldb.FileURL(filepath.Join(data, "tenantry.db"))),
 		RateLimits: limit.Defaults(), InvoiceMode: settings.PSPManaged, Invoices: plainInvoices, LogLevel: slog.LevelInfo, LogFormat: settings.LogText,
-		Lifetimes: account.DefaultLifetimes(),
+		Lifetimes: account.DefaultLifetimes(), OptionalMails: []string{"welcome", "receipt"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
@@ -134,6 +134,11 @@ func TestWrongSettingsAreNamed(t *testing.T) {
 		{"TENANTRY_PUBLIC_URL", "not an absolute http or https URL", settings.HTTPFlags{PublicURL: "ftp://example.com"}, settings.StoreFlags{}},
 		{"TENANTRY_PUBLIC_URL", "not an absolute http or https URL", settings.HTTPFlags{PublicURL: "https://:443"}, settings.StoreFlags{}},
 		{"TENANTRY_PUBLIC_URL", "not an absolute http or https URL", settings.HTTPFlags{PublicURL: "https://a\nb"}, settings.StoreFlags{}},
+		{"TENANTRY_PUBLIC_URL", "its port is not from 1 to 65535", settings.HTTPFlags{PublicURL: "https://example.com:65536"}, settings.StoreFlags{}},
+		{"TENANTRY_FRONTEND_URL", "its port is not from 1 to 65535", settings.HTTPFlags{FrontendURL: "https://example.com:0"}, settings.StoreFlags{}},
+		{"TENANTRY_FIRST_PARTY_HOSTS", `"example.com:99999" is not a host or host:port`, settings.HTTPFlags{FirstPartyHosts: "example.com:99999"}, settings.StoreFlags{}},
+		{"TENANTRY_REDIS_URL", limit.ErrRedisURL.Error(), settings.HTTPFlags{RedisURL: "redis://redis:99999"}, settings.StoreFlags{}},
+		{"TENANTRY_DATABASE_URL", "its port is not from 1 to 65535", settings.HTTPFlags{}, settings.StoreFlags{DatabaseURL: "postgres://u:p@db:65536/x"}},
 		{"TENANTRY_FRONTEND_URL", "must not have a user or a password", settings.HTTPFlags{FrontendURL: "https://u:p@example.com"}, settings.StoreFlags{}},
 		{"TENANTRY_FRONTEND_URL", "must not have a query or a fragment", settings.HTTPFlags{FrontendURL: "https://example.com/?a"}, settings.StoreFlags{}},
 		{"TENANTRY_FIRST_PARTY_HOSTS", `"https://example.com" is not a host or host:port`, settings.HTTPFlags{FirstPartyHosts: "https://example.com"}, settings.StoreFlags{}},
@@ -375,6 +380,8 @@ func TestWrongInvoiceSettingsAreNamed(t *testing.T) {
 		{"TENANTRY_INVOICE_NUMBER_FORMAT", "must have {number} once", settings.InvoiceFlags{InvoiceNumberFormat: "INV-{year}"}},
 		{"TENANTRY_INVOICE_NUMBER_FORMAT", "may have letters, digits and signs of ASCII, {year} and {number:digits}", settings.InvoiceFlags{InvoiceNumberFormat: "{year}-{number:x}"}},
 		{"TENANTRY_INVOICE_NUMBER_FORMAT", "may have letters, digits and signs of ASCII, {year} and {number:digits}", settings.InvoiceFlags{InvoiceNumberFormat: "{year}-{number}\r\n"}},
+		{"TENANTRY_SELLER_TIME_ZONE", `"Mars/Olympus" is not a time zone such as Europe/Berlin`, settings.InvoiceFlags{SellerTimeZone: "Mars/Olympus"}},
+		{"TENANTRY_SELLER_TIME_ZONE", `"Local" is not a time zone such as Europe/Berlin`, settings.InvoiceFlags{SellerTimeZone: "Local"}},
 		{"TENANTRY_SELLER_COUNTRY", `"de" is not a country's code such as DE`, settings.InvoiceFlags{SellerCountry: "de"}},
 		{"TENANTRY_SELLER_COUNTRY", "is needed for TENANTRY_E_INVOICE", settings.InvoiceFlags{EInvoice: "factur-x", SellerVATNumber: "DE1"}},
 		{"TENANTRY_SELLER_VAT_NUMBER", "is needed for TENANTRY_E_INVOICE", settings.InvoiceFlags{EInvoice: "factur-x", SellerCountry: "DE"}},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/frontend"
+	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -66,6 +67,8 @@ func (p *parser) checkDatabaseURL(name string, value Secret) {
 		}
 	case u.Scheme != "postgres" && u.Scheme != "postgresql":
 		p.fail(name, "must begin with postgres:// or sqlite://")
+	case !safehttp.HasValidPort(u):
+		p.fail(name, "its port is not from 1 to 65535")
 	case u.Opaque != "":
 		p.fail(name, "not of the form postgres://user:password@host/name")
 	}
@@ -81,6 +84,8 @@ func (p *parser) webURL(name, value string) *url.URL {
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "", u.Opaque != "":
 		p.fail(name, "not an absolute http or https URL")
+	case !safehttp.HasValidPort(u):
+		p.fail(name, "its port is not from 1 to 65535")
 	case u.User != nil:
 		p.fail(name, "must not have a user or a password")
 	case u.RawQuery != "" || u.ForceQuery || u.Fragment != "":
@@ -97,7 +102,7 @@ func (p *parser) hosts(name, value string) []string {
 	var hosts []string
 	for _, host := range list(value) {
 		u, err := url.Parse("//" + host)
-		if err != nil || u.Hostname() == "" || u.Host != host || strings.Contains(host, "*") {
+		if err != nil || u.Hostname() == "" || u.Host != host || strings.Contains(host, "*") || !safehttp.HasValidPort(u) {
 			p.fail(name, "%q is not a host or host:port", host)
 			continue
 		}

@@ -222,6 +222,7 @@ func expression(text string) string {
 	text = notIn.ReplaceAllString(text, "not in ($1)")
 	text = in.ReplaceAllString(text, "in ($1)")
 	text = casts.ReplaceAllString(text, "")
+	text = strings.ReplaceAll(text, `'\x'`, "''") // how PostgreSQL prints empty bytes
 	return strings.TrimSpace(spaces.ReplaceAllString(text, " "))
 }
 

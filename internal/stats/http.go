@@ -95,6 +95,8 @@ type ProviderHealth struct {
 // MailHealth is how mail is.
 type MailHealth struct {
 	Waiting int64 `json:"waiting" doc:"How many mails are to be sent, up to 10,000."`
+	Failing int64 `json:"failing" doc:"How many of them failed at their last attempt, up to 10,000."`
+	Sent    *bool `json:"sent" doc:"Whether the mail server took the last mail of this instance; null before the first."`
 }
 
 // JobHealth is how the work in the background is.

@@ -42,7 +42,10 @@ SELECT
     ) AS died) AS dead,
     (SELECT count(*) FROM (
         SELECT m.id FROM jobs m WHERE m.kind = sqlc.arg(mail)::text AND m.lease_id IS NULL AND m.dead_at IS NULL LIMIT sqlc.arg(most)
-    ) AS mails) AS mails;
+    ) AS mails) AS mails,
+    (SELECT count(*) FROM (
+        SELECT f.id FROM jobs f WHERE f.kind = sqlc.arg(mail)::text AND f.lease_id IS NULL AND f.dead_at IS NULL AND f.last_error IS NOT NULL LIMIT sqlc.arg(most)
+    ) AS failed) AS failing;
 
 -- name: CountDeliveries :one
 SELECT count(*) FROM (

@@ -25,6 +25,7 @@ type Deps struct {
 	Journal *journal.Journal
 	Inbox   *inbox.Receiver
 	Calls   *Calls // of the payment provider
+	Outbox  *mail.Outbox
 }
 
 // Service reads the figures.
@@ -166,7 +167,8 @@ func (s *Service) health(ctx context.Context, now time.Time) (Health, error) {
 	if err != nil {
 		return h, err
 	}
-	h.Mail.Waiting, h.Jobs = jobs.mails, JobHealth{jobs.waiting, jobs.late, jobs.dead}
+	h.Mail = MailHealth{Waiting: jobs.mails, Failing: jobs.failing, Sent: s.deps.Outbox.LastSent()}
+	h.Jobs = JobHealth{jobs.waiting, jobs.late, jobs.dead}
 	h.Provider.Reachable, h.Provider.LatencyMS = s.deps.Calls.last()
 	waiting, lag, err := s.deps.Inbox.Backlog(ctx)
 	if err != nil {
@@ -182,7 +184,7 @@ func (s *Service) health(ctx context.Context, now time.Time) (Health, error) {
 	if h.Webhooks, err = s.store.deliveries(ctx, now.AddDate(0, 0, -1)); err != nil {
 		return h, err
 	}
-	h.OK = h.DatabaseMS != nil && h.Provider.Reachable && lag < late && h.Jobs.Late == 0 && h.Jobs.Dead == 0
+	h.OK = h.DatabaseMS != nil && h.Provider.Reachable && lag < late && h.Jobs.Late == 0 && h.Jobs.Dead == 0 && h.Mail.Failing == 0
 	return h, nil
 }
 

@@ -282,7 +282,10 @@ func TestHealth(t *testing.T) {
 		figures(s).WantAt("data.health.jobs.dead", 1.0).WantAt("data.health.ok", false)
 		apptest.Exec(t, s.DB(), `DELETE FROM jobs WHERE kind = 'nobody''s'`)
 		add("mail.send", now.Add(time.Hour), nil)
-		figures(s).WantAt("data.health.mail.waiting", 1.0).WantAt("data.health.ok", true)
+		figures(s).WantAt("data.health.mail.waiting", 1.0).WantAt("data.health.mail.failing", 0.0).WantAt("data.health.ok", true)
+		apptest.Exec(t, s.DB(), `UPDATE jobs SET last_error = 'connection refused' WHERE kind = 'mail.send'`)
+		figures(s).WantAt("data.health.mail.failing", 1.0).WantAt("data.health.ok", false)
+		apptest.Exec(t, s.DB(), `UPDATE jobs SET last_error = NULL WHERE kind = 'mail.send'`)
 
 		apptest.Exec(t, s.DB(), `INSERT INTO psp_events (id, type, object_id, received_at) VALUES ('evt_late', 'none', 'none', $1)`, now.Add(-time.Hour))
 		a = figures(s).WantAt("data.health.ok", false).WantAt("data.health.provider.waiting", 1.0)

@@ -54,12 +54,12 @@ func (s store) refusalDays(ctx context.Context, from, to int64) (map[int64]int64
 }
 
 // waiting are jobs that wait.
-type waiting struct{ waiting, late, dead, mails int64 }
+type waiting struct{ waiting, late, dead, mails, failing int64 }
 
 // jobs counts jobs; late are those that were due before a time, mails those of a kind.
 func (s store) jobs(ctx context.Context, due time.Time, mailKind string) (waiting, error) {
 	n, err := s.q(ctx).WaitingJobs(ctx, statssql.WaitingJobsParams{Late: due, Mail: mailKind, Most: countLimit})
-	return waiting{n.Waiting, n.Late, n.Dead, n.Mails}, sqldb.Wrap(err, "count waiting jobs")
+	return waiting{n.Waiting, n.Late, n.Dead, n.Mails, n.Failing}, sqldb.Wrap(err, "count waiting jobs")
 }
 
 // deliveries counts deliveries to webhook endpoints since a time.

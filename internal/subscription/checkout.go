@@ -131,6 +131,16 @@ func (s *Service) needCurrency(ctx context.Context, customerID, currency string)
 	return err
 }
 
+// Credit returns the credit that the tenant has for invoices in a currency, in minor units;
+// 0 without a customer at the provider.
+func (s *Service) Credit(ctx context.Context, tenantID uuid.UUID, currency string) (int64, error) {
+	customerID, err := s.deps.Customers.Customer(ctx, tenantID)
+	if err != nil || customerID == "" {
+		return 0, err
+	}
+	return s.deps.Provider.CustomerCredit(ctx, customerID, currency)
+}
+
 // attempt stores a checkout that is about to be opened, and returns its id. An
 // attempt that was never answered is continued by whoever asks for the same within
 // continuable. So it opens only one session, even if several ask at once: the id is
@@ -228,6 +238,9 @@ func (s *Service) purchase(ctx context.Context, tenantID uuid.UUID, p CheckoutPa
 	if !ok {
 		return Purchase{}, ErrNotInCurrency
 	}
+	if err := s.NeedCountry(t.Billing.Country, plan, p.Currency); err != nil {
+		return Purchase{}, err
+	}
 	quantity, err := s.Units(ctx, tenantID, plan, p.Quantity)
 	if err == nil {
 		err = s.deps.Prices.Sellable(ctx, plan, price, quantity)
@@ -272,15 +285,33 @@ func (s *Service) Billable(ctx context.Context, tenantID uuid.UUID, later bool) 
 	return t, nil
 }
 
+// NeedCountry refuses (billing_not_ready) a plan with a price above 0 for a tenant whose
+// country is unknown, if the service issues the invoices: the first invoice, which is issued
+// when the checkout is paid, has the tenant's address and tax.
+func (s *Service) NeedCountry(country *string, plan catalog.Plan, currency string) error {
+	price, _ := plan.PriceIn(currency)
+	if !s.deps.IssuesInvoices || price.PriceCents == 0 || country != nil && *country != "" {
+		return nil
+	}
+	return errBillingNotReady.With("missing_fields", []string{"country"})
+}
+
 // Units returns the number of units that a plan is bought with: for a seat plan
-// the wanted seats, which may not be fewer than the members, and one for any other.
+// the wanted seats, and one for any other. Seats may not be fewer than the members, and not
+// more than the plan's quota of team members, which could never be used.
 func (s *Service) Units(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, wanted int64) (int64, error) {
 	if plan.PricingType != catalog.Seat {
 		return 1, nil
 	}
 	members, err := s.deps.Tenants.CountMembers(ctx, tenantID)
-	if err == nil && wanted < members {
-		err = errFewerThanMembers
+	quota := plan.SeatQuota()
+	switch {
+	case err != nil:
+		return 0, err
+	case wanted < members:
+		return 0, errFewerThanMembers
+	case quota != nil && wanted > *quota:
+		return 0, errAboveSeatQuota(*quota)
 	}
-	return wanted, err
+	return wanted, nil
 }

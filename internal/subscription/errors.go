@@ -23,6 +23,13 @@ var (
 	errNotEligible       = ChangeError("error.plan_change_not_eligible")
 )
 
+// errAboveSeatQuota refuses more seats than a plan allows.
+func errAboveSeatQuota(quota int64) error {
+	return &fault.Error{Kind: fault.Invalid, Fields: []fault.Field{{
+		Path: "quantity", Message: "validation.quantity_above_seats", Args: map[string]any{"max": quota},
+	}}}
+}
+
 // ChangeError is a plan_change_error with a message that says why.
 func ChangeError(message string) *fault.Error {
 	e := fault.Coded(fault.Invalid, fault.PlanChangeError)

@@ -64,6 +64,29 @@ func (s *Service) DecideMetered(ctx context.Context, sub Subscription, since tim
 	return s.store.decideMetered(ctx, sub, terms)
 }
 
+// planChanged stores that the items of a new plan bill usage from now on. The provider does
+// not bill usage from before an item was added, so such usage is reported with its own time
+// and stays free.
+func (s *Service) planChanged(ctx context.Context, known, next Subscription) error {
+	was, _, err := known.MeteredItems()
+	if err != nil || known.PlanID == next.PlanID {
+		return err
+	}
+	is, _, err := next.MeteredItems()
+	if err != nil || samePrices(was, is) {
+		return err
+	}
+	before, decided, err := known.MeteredTerms()
+	if err != nil {
+		return err
+	}
+	terms := MeteredTerms{Items: is, Former: before.Items}
+	if decided && next.CurrentPeriodStart.Equal(known.CurrentPeriodStart) {
+		terms.Former = before.Former
+	}
+	return s.store.changeMeteredTerms(ctx, next, terms)
+}
+
 func samePrices(a, b []psp.MeteredItem) bool {
 	prices := map[string]int{}
 	for _, item := range a {

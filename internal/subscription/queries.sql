@@ -113,6 +113,10 @@ SELECT EXISTS (SELECT 1 FROM checkouts WHERE tenant_id = $1 AND replaces_subscri
 UPDATE subscriptions SET metered_period = sqlc.arg(period), metered_terms = $3
 WHERE tenant_id = $1 AND id = $2 AND (metered_period IS NULL OR metered_period < sqlc.arg(period));
 
+-- A change of plan changes what bills the usage of a period.
+-- name: ChangeMeteredTerms :exec
+UPDATE subscriptions SET metered_period = sqlc.arg(period), metered_terms = $3 WHERE tenant_id = $1 AND id = $2;
+
 -- Subscriptions of usage plans whose next period has begun, as far as is known here, and
 -- whose metered items are not decided for it.
 -- name: UndecidedMetered :many

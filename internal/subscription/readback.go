@@ -15,7 +15,7 @@ import (
 
 // readBackTries bounds how often a state is read again because another one was
 // stored in between.
-const readBackTries = 10
+const readBackTries = 40
 
 // ErrOvertaken says that another state was stored since this one was read.
 var ErrOvertaken = errors.New("another state was stored in between")
@@ -116,6 +116,9 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 		// is canceled at the provider.
 		if !known.Status.Over() || next.Status.Over() {
 			if err := s.store.update(ctx, next); err != nil {
+				return err
+			}
+			if err := s.planChanged(ctx, known, next); err != nil {
 				return err
 			}
 			if known.TrialEndsAt == nil || known.Status != Trialing && next.Status == Trialing { // by a change of plan, or at the provider

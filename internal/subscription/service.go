@@ -31,6 +31,7 @@ type Provider interface {
 	EndSubscription(ctx context.Context, id, key string) (psp.Subscription, error)
 	RefundCheckout(ctx context.Context, sessionID, key string) error
 	OtherCurrency(ctx context.Context, customerID, currency string) (string, error)
+	CustomerCredit(ctx context.Context, customerID, currency string) (int64, error)
 }
 
 // Tenants is what subscriptions need of the tenant domain.
@@ -102,7 +103,9 @@ type Deps struct {
 	Audit        Audit
 	Letters      Letters     // needed by TrialEvent alone
 	Events       hook.Outbox // nil tells nobody
-	Log          *slog.Logger
+	// IssuesInvoices says that the service issues the invoices, not the provider.
+	IssuesInvoices bool
+	Log            *slog.Logger
 }
 
 // Service has the use cases of subscriptions.

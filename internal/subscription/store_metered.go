@@ -24,6 +24,18 @@ func (s store) decideMetered(ctx context.Context, sub Subscription, terms Metere
 	return sqldb.Wrap(err, "decide metered items")
 }
 
+// changeMeteredTerms stores what bills the current period of a subscription whose plan has changed.
+func (s store) changeMeteredTerms(ctx context.Context, sub Subscription, terms MeteredTerms) error {
+	text, err := json.Marshal(terms)
+	if err != nil {
+		return err
+	}
+	err = s.q(ctx).ChangeMeteredTerms(ctx, subscriptionsql.ChangeMeteredTermsParams{
+		TenantID: sub.TenantID, ID: sub.ID, MeteredTerms: text, Period: &sub.CurrentPeriodStart,
+	})
+	return sqldb.Wrap(err, "change metered items")
+}
+
 // undecidedMetered lists the first subscriptions after one, by id, whose metered items
 // are to be decided.
 func (s store) undecidedMetered(ctx context.Context, after uuid.UUID, now time.Time) ([]Subscription, error) {

@@ -14,7 +14,7 @@ import (
 
 // CommandActor returns whoever runs a command on the service's machine as actor, who can
 // give every permission.
-func CommandActor() Actor { return Actor{permissions: authz.TenantPermissions()} }
+func CommandActor() Actor { return Actor{permissions: authz.TenantPermissions} }
 
 // Place returns the tenant that the account of an email is in; not ok where it is in none.
 func (s *Service) Place(ctx context.Context, email string) (id uuid.UUID, ok bool, err error) {

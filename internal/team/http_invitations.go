@@ -97,6 +97,20 @@ func (b invitationBody) invitation() NewInvitation {
 	return NewInvitation{Email: b.Email, Role: b.Role, Days: b.ExpiresInDays}
 }
 
+// CheckRole refuses an unknown role of an invitation to the caller's tenant.
+func (h *HTTP) CheckRole(ctx context.Context, _, text func(string) string) error {
+	return h.svc.checkRoleName(ctx, authz.TenantID(ctx), text("role"))
+}
+
+// AdminCheckRole refuses an unknown role of an invitation to the tenant of the path.
+func (h *HTTP) AdminCheckRole(ctx context.Context, param, text func(string) string) error {
+	id, err := shape.ParseID(param("tenant"))
+	if err != nil {
+		return err
+	}
+	return h.svc.checkRoleName(ctx, id, text("role"))
+}
+
 // Invite handles POST /invitations.
 func (h *HTTP) Invite(ctx context.Context, in *inviteInput) (*rest.Data[TeamInvitation], error) {
 	i, err := h.svc.Invite(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), in.Body.invitation())

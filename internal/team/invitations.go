@@ -3,11 +3,14 @@ package team
 import (
 	"context"
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/mail"
@@ -54,20 +57,18 @@ type NewInvitation struct {
 func (s *Service) Invite(ctx context.Context, by Actor, tenantID uuid.UUID, n NewInvitation) (Invitation, error) {
 	email, err := mail.NormalizeAddress(n.Email)
 	if err != nil {
-		return Invitation{}, err
+		return Invitation{}, fault.Join(err, s.checkRoleName(ctx, tenantID, n.Role))
 	}
 	if n.Days == 0 {
 		n.Days = s.deps.ExpiryDays
 	}
 	var made Invitation
 	err = s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
-		role, err := s.store.roleNamed(ctx, tenantID, n.Role)
+		role, err := s.assignable(ctx, tenantID, n.Role)
 		switch {
-		case errors.Is(err, errNoRole) || err == nil && role.Name == Owner:
-			return errUnknownRole
 		case err != nil:
 			return err
-		case !by.holds(role.Permissions):
+		case !by.holds(append([]string{authz.TeamInvite}, role.Permissions...)):
 			return errMayNotInvite
 		}
 		if err := s.checkInvitable(ctx, tenantID, email); err != nil {
@@ -92,6 +93,25 @@ func (s *Service) Invite(ctx context.Context, by Actor, tenantID uuid.UUID, n Ne
 		return s.recordInvitation(ctx, "invitation.created", nil, &made)
 	})
 	return made, err
+}
+
+// assignable returns the role with a name that an invitation can have.
+func (s *Service) assignable(ctx context.Context, tenantID uuid.UUID, name string) (Role, error) {
+	role, err := s.store.roleNamed(ctx, tenantID, name)
+	if errors.Is(err, errNoRole) || err == nil && role.Name == Owner {
+		err = errUnknownRole
+	}
+	return role, err
+}
+
+// checkRoleName refuses a name that no assignable role has. It accepts an empty name, which is
+// refused elsewhere.
+func (s *Service) checkRoleName(ctx context.Context, tenantID uuid.UUID, name string) error {
+	if name = strings.TrimSpace(name); name == "" {
+		return nil
+	}
+	_, err := s.assignable(ctx, tenantID, name)
+	return err
 }
 
 // checkInvitable refuses to invite an email that is in a tenant or invited already, or

@@ -8,7 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
@@ -29,7 +31,7 @@ func (s *Service) Members(tenantID uuid.UUID) page.Next[Member] {
 			begun = true
 			few, err := s.store.members(ctx, tenantID, page.PartSize+1)
 			if err != nil || len(few) <= page.PartSize {
-				sortMembers(few)
+				sortMembers(few, i18n.Locale(ctx))
 				return few, false, err
 			}
 			if order, err = s.store.memberOrder(ctx, tenantID); err != nil {
@@ -161,10 +163,26 @@ type Profile struct {
 	Password *string
 }
 
+// permitted refuses a caller without the permission for a field: the name and the password have
+// one each (rules: http#permissions-of-administrators).
+func (p Profile) permitted(ctx context.Context) error {
+	caller := authz.From(ctx)
+	if caller == nil {
+		return nil // a command on the service's machine
+	}
+	if p.Name != nil && !caller.CanOnPlatform(authz.TenantsManage) || p.Password != nil && !caller.CanOnPlatform(authz.UsersPassword) {
+		return errNotPermitted
+	}
+	return nil
+}
+
 // UpdateProfile changes a member's name and password for an administrator. A new
 // password ends everything that authenticates the member, who is told by mail. The
 // password of a platform administrator cannot be set (403).
 func (s *Service) UpdateProfile(ctx context.Context, tenantID uuid.UUID, userID int64, p Profile) (Member, error) {
+	if err := p.permitted(ctx); err != nil {
+		return Member{}, err
+	}
 	var password account.HashedPassword
 	if p.Password != nil {
 		var err error
@@ -174,6 +192,9 @@ func (s *Service) UpdateProfile(ctx context.Context, tenantID uuid.UUID, userID 
 	}
 	var m Member
 	err := s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
+		if err := p.permitted(ctx); err != nil {
+			return err
+		}
 		old, err := s.store.member(ctx, tenantID, userID)
 		if err != nil {
 			return err

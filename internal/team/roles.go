@@ -11,13 +11,14 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
 // Roles lists the built-in roles and then the tenant's own by name.
 func (s *Service) Roles(ctx context.Context, tenantID uuid.UUID) ([]Role, error) {
 	roles, err := s.store.roles(ctx, tenantID)
-	sortRoles(roles)
+	sortRoles(roles, i18n.Locale(ctx))
 	return roles, err
 }
 
@@ -43,11 +44,11 @@ func (s *Service) CreateRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 	if err != nil {
 		return Role{}, err
 	}
-	if !by.holds(permissions) {
-		return Role{}, errNotHeld
-	}
 	var role Role
 	err = s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
+		if !by.holds(permissions) {
+			return errNotHeld
+		}
 		if there, err := s.store.roles(ctx, tenantID); err != nil || len(there) >= maxRoles {
 			return cmp.Or(err, errTooManyRoles)
 		}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/team/teamsql"
 )
@@ -36,9 +37,9 @@ func (s store) members(ctx context.Context, tenantID uuid.UUID, most int) ([]Mem
 // more is read than it depends on.
 func (s store) memberOrder(ctx context.Context, tenantID uuid.UUID) ([]int64, error) {
 	rows, err := s.q(ctx).MemberNames(ctx, tenantID)
-	places := make([]place, len(rows))
+	names, places := i18n.NewCollator(i18n.Locale(ctx)), make([]place, len(rows))
 	for i, row := range rows {
-		places[i] = placeOf(row.UserID, row.Name, row.RoleName)
+		places[i] = placeOf(names, row.UserID, row.Name, row.RoleName)
 	}
 	slices.SortFunc(places, place.compare)
 	order := make([]int64, len(places))

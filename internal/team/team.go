@@ -7,6 +7,7 @@
 package team
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/i18n"
 )
 
 // The built-in roles (rules: team#roles).
@@ -59,30 +61,33 @@ func (r Role) BuiltIn() bool { return r.TenantID == nil }
 // Actor is who changes a team.
 type Actor struct {
 	UserID int64
-	// permissions are those that the actor may give to others.
-	permissions []string
+	// permissions returns those that the actor may give to others. Under the tenant's lock they
+	// are the current ones.
+	permissions func() []string
 }
 
 // MemberActor returns a member as actor, who can give others the permissions of their
 // own role.
 func MemberActor(c *authz.Caller) Actor {
-	a := Actor{UserID: c.UserID}
-	if c.Tenant != nil {
-		a.permissions = c.Tenant.Permissions
-	}
-	return a
+	return Actor{UserID: c.UserID, permissions: func() []string {
+		if c.Tenant == nil {
+			return nil
+		}
+		return c.Tenant.Permissions
+	}}
 }
 
 // PlatformActor returns a platform administrator as actor, who can give every
 // permission.
 func PlatformActor(c *authz.Caller) Actor {
-	return Actor{UserID: c.UserID, permissions: authz.TenantPermissions()}
+	return Actor{UserID: c.UserID, permissions: authz.TenantPermissions}
 }
 
 // holds reports whether the actor has all of some permissions.
 func (a Actor) holds(permissions []string) bool {
+	held := a.permissions()
 	for _, p := range permissions {
-		if !slices.Contains(a.permissions, p) {
+		if !slices.Contains(held, p) {
 			return false
 		}
 	}
@@ -92,16 +97,19 @@ func (a Actor) holds(permissions []string) bool {
 // nameKey returns the form in which names are compared without regard to case, in any
 // script: "STRASSE" equals "Straße". It converts to lower case first because case
 // folding alone swaps the two cases of Cherokee instead of making them equal, and
-// normalizes again what folding has taken apart. Characters that nobody sees do not
-// count (as in Unicode's NFKC_Casefold).
+// normalizes again what folding has taken apart. Invisible characters do not count (as in
+// Unicode's NFKC_Casefold), and a run of spaces counts as one space, as browsers show it.
 func nameKey(name string) string {
-	if isASCII(name) { // of which folding changes no more
-		return strings.ToLower(name)
+	if isASCII(name) { // folding is the same as lower case
+		return spaced(strings.ToLower(name))
 	}
-	return foldedKey(name)
+	return spaced(foldedKey(name))
 }
 
-// foldedKey is nameKey for any name.
+// spaced returns a text with one space for each run of spaces.
+func spaced(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// foldedKey is nameKey for any name, with its spaces.
 func foldedKey(name string) string {
 	visible := strings.Map(func(c rune) rune {
 		if unicode.In(c, unicode.Cf, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) {
@@ -139,33 +147,36 @@ func rank(role string) int {
 	}
 }
 
-// place is what the place of a member in lists depends on: the role, then the name without
-// regard to case, then the id.
+// place is the place of a member in lists: by the role, then by the name in the order of the
+// reader's language, then by the id.
 type place struct {
 	rank int
-	key  string
+	key  []byte
 	id   int64
 }
 
-func placeOf(userID int64, name, role string) place {
-	return place{rank: rank(role), key: nameKey(name), id: userID}
+func placeOf(names *i18n.Collator, userID int64, name, role string) place {
+	return place{rank: rank(role), key: names.Key(name), id: userID}
 }
 
 func (p place) compare(other place) int {
-	return cmp.Or(cmp.Compare(p.rank, other.rank), cmp.Compare(p.key, other.key), cmp.Compare(p.id, other.id))
+	return cmp.Or(cmp.Compare(p.rank, other.rank), bytes.Compare(p.key, other.key), cmp.Compare(p.id, other.id))
 }
 
-// sortMembers brings members in the order of lists.
-func sortMembers(members []Member) {
+// sortMembers sorts members as lists show them to a reader of a locale.
+func sortMembers(members []Member, locale string) {
+	names := i18n.NewCollator(locale)
 	places := make(map[int64]place, len(members))
 	for _, m := range members {
-		places[m.UserID] = placeOf(m.UserID, m.Name, m.Role)
+		places[m.UserID] = placeOf(names, m.UserID, m.Name, m.Role)
 	}
 	slices.SortFunc(members, func(a, b Member) int { return places[a.UserID].compare(places[b.UserID]) })
 }
 
-// sortRoles sorts the built-in roles first and then a tenant's own by name.
-func sortRoles(roles []Role) {
+// sortRoles sorts the built-in roles first and then a tenant's own by name, in the order of
+// a locale.
+func sortRoles(roles []Role, locale string) {
+	names := i18n.NewCollator(locale)
 	slices.SortFunc(roles, func(a, b Role) int {
 		switch {
 		case a.BuiltIn() && b.BuiltIn():
@@ -175,6 +186,6 @@ func sortRoles(roles []Role) {
 		case b.BuiltIn():
 			return 1
 		}
-		return cmp.Compare(nameKey(a.Name), nameKey(b.Name))
+		return cmp.Or(bytes.Compare(names.Key(a.Name), names.Key(b.Name)), cmp.Compare(a.ID, b.ID))
 	})
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/page"
 )
 
@@ -27,12 +28,22 @@ type RoleName struct {
 	Name string `json:"name"`
 }
 
-// AdminTenantList is how the administration's list can be filtered and sorted (rules:
-// tenant#administration).
-func AdminTenantList() page.Spec {
+// spanish is the locale with an order of names of its own; the others share one.
+const spanish = "es"
+
+// nameKey returns the key by which lists in a locale sort a name.
+func nameKey(name, locale string) []byte { return i18n.NewCollator(locale).Key(name) }
+
+// AdminTenantList is how the administration's list can be filtered, and sorted for a reader of
+// a locale (rules: tenant#administration).
+func AdminTenantList(locale string) page.Spec {
+	byName := "t.name_key"
+	if locale == spanish {
+		byName = "t.name_key_es"
+	}
 	return page.Spec{
 		Params:      map[string]page.Filter{"search": {Kind: page.Partial, Exprs: []string{"t.name"}}},
-		Sorts:       map[string]string{"created_at": "t.created_at", "name": "lower(t.name)"},
+		Sorts:       map[string]string{"created_at": "t.created_at", "name": byName},
 		DefaultSort: "-created_at",
 		Tiebreak:    "t.id",
 	}
@@ -57,7 +68,7 @@ func (s *Service) AdminList(ctx context.Context, q page.Query, deleted bool) ([]
 
 // AdminGet returns one tenant, or ErrNotFound.
 func (s *Service) AdminGet(ctx context.Context, id uuid.UUID) (AdminEntry, error) {
-	q, err := AdminTenantList().Parse(url.Values{})
+	q, err := AdminTenantList(i18n.Default).Parse(url.Values{})
 	if err != nil {
 		return AdminEntry{}, err
 	}

@@ -29,11 +29,17 @@ func (s *Service) Live(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	return live(s.store.get(ctx, id))
 }
 
-// LockLive is Lock for a tenant that is not deleted, else ErrNotFound. Whoever gives
-// people a place in a tenant, or changes it on their behalf, locks it with this; what the
-// payment provider says is stored for deleted ones too.
+// LockLive is Lock for a tenant that is not deleted, else ErrNotFound, and checks the caller's
+// rights again under the lock. Changes that last lock the tenant with it: members, invitations,
+// roles, API keys, webhook endpoints. Two admins who remove each other at once are decided here:
+// the second is no longer a member. State of the payment provider is stored under Lock, for
+// deleted tenants too.
 func (s *Service) LockLive(ctx context.Context, id uuid.UUID) (Tenant, error) {
-	return live(s.Lock(ctx, id))
+	t, err := live(s.Lock(ctx, id))
+	if err == nil {
+		err = authz.Recheck(ctx)
+	}
+	return t, err
 }
 
 func live(t Tenant, err error) (Tenant, error) {

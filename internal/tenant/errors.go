@@ -21,6 +21,7 @@ var (
 	errNotDeleted = fault.Coded(fault.Conflict, fault.TenantNotDeleted)
 
 	errSlugTaken = fault.OnField("slug", "validation.taken")
+	errVATNumber = fault.OnField("vat_number", "validation.vat_number")
 
 	errNoOwner = errors.New("tenant: no owner")
 

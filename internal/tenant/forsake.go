@@ -20,15 +20,20 @@ func (s *Service) LockOf(ctx context.Context, userID int64) error {
 }
 
 // Forsake takes a user out of their tenant, which somebody else made in the user's name,
-// in the transaction of ctx, which holds the tenant's lock. A tenant that ever bought
-// something stays the user's: whoever paid for it did not squat on the name. A free
-// subscription proves nothing (rules: account#unproved-emails).
+// in the transaction of ctx, which holds the tenant's lock. A tenant that was ever paid for
+// stays the user's, because its founder did not squat on the name. So does a tenant with other
+// members: it would have no owner without the user (rules: account#unproved-emails).
+//
+// Invariant: a tenant with members has exactly one owner.
 func (s *Service) Forsake(ctx context.Context, userID int64) error {
 	places, err := s.store.membershipsOfUser(ctx, userID)
 	if err != nil || len(places) == 0 {
 		return err
 	}
 	id := places[0].tenant.ID
+	if members, err := s.store.countMembers(ctx, id); err != nil || members > 1 {
+		return err
+	}
 	if s.deps.Overviews != nil {
 		if bought, err := s.deps.Overviews.HasBought(ctx, id); err != nil || bought {
 			return err

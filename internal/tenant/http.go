@@ -38,6 +38,8 @@ type TenantView struct {
 	PostalCode            *string      `json:"postal_code"`
 	Country               *string      `json:"country"`
 	VATNumber             *string      `json:"vat_number"`
+	VATStatus             string       `json:"vat_status" enum:"none,pending,valid,invalid,unknown" doc:"The registry's answer about the VAT number."`
+	VATName               *string      `json:"vat_name" doc:"The registered name while the VAT number is valid."`
 	BillingEmail          *string      `json:"billing_email"`
 	OnboardingCompletedAt *shape.Time  `json:"onboarding_completed_at"`
 	CreatedAt             shape.Time   `json:"created_at"`
@@ -86,6 +88,7 @@ func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 		HasActiveSubscription: active, HasBillingDetails: t.Billing.Complete(), PreferredCurrency: t.PreferredCurrency,
 		LegalName: t.Billing.LegalName, Address: t.Billing.Address, City: t.Billing.City,
 		PostalCode: t.Billing.PostalCode, Country: t.Billing.Country, VATNumber: t.Billing.VATNumber,
+		VATStatus: t.VAT.Status, VATName: t.VAT.Name,
 		BillingEmail: t.Billing.BillingEmail, OnboardingCompletedAt: shape.TP(t.OnboardingCompletedAt),
 		CreatedAt: shape.T(t.CreatedAt), UpdatedAt: shape.T(t.UpdatedAt), total: total,
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
@@ -23,6 +24,8 @@ type AdminTenant struct {
 	PostalCode            *string     `json:"postal_code"`
 	Country               *string     `json:"country"`
 	VATNumber             *string     `json:"vat_number"`
+	VATStatus             string      `json:"vat_status" enum:"none,pending,valid,invalid,unknown" doc:"The registry's answer about the VAT number."`
+	VATName               *string     `json:"vat_name" doc:"The registered name while the VAT number is valid."`
 	BillingEmail          *string     `json:"billing_email"`
 	Owner                 *Person     `json:"owner"`
 	MemberCount           int64       `json:"member_count"`
@@ -38,6 +41,7 @@ func adminTenant(e AdminEntry) AdminTenant {
 	v := AdminTenant{
 		ID: e.ID, Name: e.Name, Slug: e.Slug, LegalName: e.Billing.LegalName, Address: e.Billing.Address, City: e.Billing.City,
 		PostalCode: e.Billing.PostalCode, Country: e.Billing.Country, VATNumber: e.Billing.VATNumber,
+		VATStatus: e.VAT.Status, VATName: e.VAT.Name,
 		BillingEmail: e.Billing.BillingEmail, Owner: e.Owner, MemberCount: e.MemberCount,
 		OnboardingCompletedAt: shape.TP(e.OnboardingCompletedAt), CreatedAt: shape.T(e.CreatedAt),
 		DeletedAt: shape.TP(e.DeletedAt), Roles: e.Roles,
@@ -67,7 +71,7 @@ type adminListInput struct {
 
 // List handles GET /admin/tenants.
 func (h *AdminHTTP) List(ctx context.Context, in *adminListInput) (*rest.Plain[page.Page[AdminTenant]], error) {
-	q, err := AdminTenantList().Parse(rest.Query(ctx))
+	q, err := AdminTenantList(i18n.Locale(ctx)).Parse(rest.Query(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +128,7 @@ func (h *AdminHTTP) Update(ctx context.Context, in *adminUpdateInput) (*rest.Dat
 	if err != nil {
 		return nil, err
 	}
-	if _, err := h.svc.Update(ctx, id, in.Body.apply); err != nil {
+	if _, err := h.svc.Update(ctx, id, func(t *Tenant) error { return h.svc.apply(in.Body, t) }); err != nil {
 		return nil, err
 	}
 	e, err := h.svc.AdminGet(ctx, id)
@@ -157,7 +161,7 @@ type TenantRoles struct {
 // SearchWithRoles handles GET /admin/tenants/search-with-roles. It answers the newest
 // tenants that match, at most page.MaxPerPage.
 func (h *AdminHTTP) SearchWithRoles(ctx context.Context, in *searchInput) (*rest.Data[[]TenantRoles], error) {
-	q, err := AdminTenantList().Parse(url.Values{"search": {in.Search}, "per_page": {strconv.Itoa(page.MaxPerPage)}})
+	q, err := AdminTenantList(i18n.Default).Parse(url.Values{"search": {in.Search}, "per_page": {strconv.Itoa(page.MaxPerPage)}})
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,8 @@ type TenantFields struct {
 	BillingEmail shape.Opt[string]       `json:"billing_email,omitzero" nullable:"true" format:"email" maxLength:"255"`
 }
 
-func (f TenantFields) apply(t *Tenant) {
+// apply changes a tenant as a request says. It refuses a VAT number of the wrong form.
+func (s *Service) apply(f TenantFields, t *Tenant) error {
 	t.Name = f.Name.OrValue(t.Name)
 	if f.Settings.Set {
 		t.Settings = sqldb.JSON(f.Settings.Value)
@@ -31,7 +32,8 @@ func (f TenantFields) apply(t *Tenant) {
 	b := &t.Billing
 	b.LegalName, b.Address, b.City = f.LegalName.Or(b.LegalName), f.Address.Or(b.Address), f.City.Or(b.City)
 	b.PostalCode, b.Country = f.PostalCode.Or(b.PostalCode), f.Country.Or(b.Country)
-	b.VATNumber, b.BillingEmail = f.VATNumber.Or(b.VATNumber), f.BillingEmail.Or(b.BillingEmail)
+	b.BillingEmail = f.BillingEmail.Or(b.BillingEmail)
+	return s.SetVATNumber(b, f.VATNumber)
 }
 
 type updateInput struct {
@@ -49,9 +51,9 @@ type TenantUpdated struct {
 
 // Update handles PATCH /tenant.
 func (h *HTTP) Update(ctx context.Context, in *updateInput) (*rest.Plain[TenantUpdated], error) {
-	t, err := h.svc.Update(ctx, authz.TenantID(ctx), func(t *Tenant) {
-		in.Body.apply(t)
+	t, err := h.svc.Update(ctx, authz.TenantID(ctx), func(t *Tenant) error {
 		t.Slug = in.Body.Slug.OrValue(t.Slug)
+		return h.svc.apply(in.Body.TenantFields, t)
 	})
 	if err != nil {
 		return nil, err

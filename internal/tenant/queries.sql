@@ -1,6 +1,8 @@
 -- name: InsertTenant :one
-INSERT INTO tenants (id, name, slug, preferred_currency, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $5)
+INSERT INTO tenants (
+    id, name, slug, preferred_currency, created_at, updated_at, legal_name, address, city, postal_code, country, vat_number, vat_status,
+    billing_email, name_key, name_key_es
+) VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 ON CONFLICT (slug) DO NOTHING
 RETURNING id;
 
@@ -22,7 +24,8 @@ SELECT * FROM tenants WHERE id = $1 FOR UPDATE;
 -- name: UpdateTenant :exec
 UPDATE tenants
 SET name = $2, slug = $3, settings = $4, legal_name = $5, address = $6, city = $7, postal_code = $8, country = $9,
-    vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13, preferred_currency = $14
+    vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13, preferred_currency = $14,
+    vat_status = $15, vat_name = $16, vat_valid_at = $17, name_key = $18, name_key_es = $19
 WHERE id = $1;
 
 -- name: Members :many
@@ -135,8 +138,8 @@ LIMIT sqlc.arg(most);
 
 -- name: EmptyTenant :exec
 UPDATE tenants
-SET name = '', slug = sqlc.arg(slug), settings = NULL, legal_name = NULL, address = NULL, city = NULL, postal_code = NULL,
-    country = NULL, vat_number = NULL, billing_email = NULL, purged_at = $2
+SET name = '', name_key = '', name_key_es = '', slug = sqlc.arg(slug), settings = NULL, legal_name = NULL, address = NULL, city = NULL, postal_code = NULL,
+    country = NULL, vat_number = NULL, vat_status = 'none', vat_name = NULL, vat_valid_at = NULL, billing_email = NULL, purged_at = $2
 WHERE id = $1 AND purged_at IS NULL;
 
 -- name: MarkEmptied :exec
@@ -158,3 +161,9 @@ DELETE FROM webhook_endpoints WHERE tenant_id = $1;
 -- the pages of one.
 -- name: CountLive :one
 SELECT ((SELECT count(*) FROM tenants) - (SELECT count(*) FROM tenants d WHERE d.deleted_at IS NOT NULL))::bigint AS live;
+
+-- name: LapsedVATNumbers :many
+SELECT t.id FROM tenants t
+WHERE t.vat_status = 'unknown' AND t.vat_valid_at <= sqlc.arg(before)::timestamptz
+ORDER BY t.vat_valid_at
+LIMIT sqlc.arg(most);

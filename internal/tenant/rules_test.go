@@ -32,6 +32,9 @@ func TestMissingBillingDetails(t *testing.T) {
 		"empty address":    {func(b *BillingDetails) { b.Address = new("") }, []string{"address"}},
 		"no city":          {func(b *BillingDetails) { b.City = nil }, []string{"city"}},
 		"empty postcode":   {func(b *BillingDetails) { b.PostalCode = new("") }, []string{"postal_code"}},
+		"no postal codes":  {func(b *BillingDetails) { b.PostalCode, b.Country = nil, new("IE") }, []string{}},
+		"postal codes":     {func(b *BillingDetails) { b.PostalCode, b.Country = nil, new("DE") }, []string{"postal_code"}},
+		"empty country":    {func(b *BillingDetails) { b.PostalCode, b.Country = nil, new("") }, []string{"postal_code", "country"}},
 		"no country":       {func(b *BillingDetails) { b.Country = nil }, []string{"country"}},
 		"two in API order": {func(b *BillingDetails) { b.Country, b.Address = nil, nil }, []string{"address", "country"}},
 		"nothing at all": {

@@ -3,6 +3,7 @@ package tenant
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"github.com/google/uuid"
@@ -12,6 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/vat"
 )
 
 // Subscriptions is what tenants need from the subscription domain.
@@ -66,6 +68,8 @@ type Deps struct {
 	Events        hook.Outbox // nil tells nobody
 	People        People      // nil where nobody deletes a tenant
 	Leftovers     Leftovers   // nil where nothing else is kept
+	// TestVATNumbers accepts the payment provider's test values.
+	TestVATNumbers bool
 	// Keep is how long a deleted tenant can be restored.
 	Keep time.Duration
 }
@@ -93,35 +97,43 @@ const slugTries = 5
 // Create makes a tenant owned by a user, in the transaction of ctx if there is
 // one. It fails with ErrInAnotherTenant for a user who is in a tenant already.
 func (s *Service) Create(ctx context.Context, ownerID int64, name string) (uuid.UUID, error) {
-	return s.CreateIn(ctx, ownerID, name, DefaultCurrency)
+	return s.CreateWith(ctx, ownerID, New{Name: name, Currency: DefaultCurrency})
 }
 
-// CreateIn is Create for a tenant with another preferred currency (ISO 4217, upper
-// case).
-func (s *Service) CreateIn(ctx context.Context, ownerID int64, name, currency string) (uuid.UUID, error) {
+// New describes a tenant to create.
+type New struct {
+	Name     string
+	Currency string // the preferred currency: ISO 4217, upper case
+	Billing  BillingDetails
+}
+
+// CreateWith is Create for a tenant with a preferred currency and billing details.
+func (s *Service) CreateWith(ctx context.Context, ownerID int64, n New) (uuid.UUID, error) {
 	id := sqldb.NewID()
+	t := Tenant{ID: id, Name: n.Name, PreferredCurrency: n.Currency, Billing: n.Billing, VAT: VATCheck{Status: vat.None}}
+	s.resetVAT(&t, Tenant{})
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		now := s.deps.Clock.Now()
-		slug := slugOf(name)
+		t.CreatedAt = s.deps.Clock.Now()
+		t.Slug = slugOf(n.Name)
 		for try := 0; ; try++ {
 			if try == slugTries {
-				return fmt.Errorf("no free slug for tenant %q", slugOf(name))
+				return fmt.Errorf("no free slug for tenant %q", slugOf(n.Name))
 			}
-			free, err := s.store.insert(ctx, newTenant{id: id, name: name, slug: slug, currency: currency}, now)
+			free, err := s.store.insert(ctx, t)
 			if err != nil {
 				return err
 			}
 			if free {
 				break
 			}
-			slug = withSuffix(slugOf(name))
+			t.Slug = withSuffix(slugOf(n.Name))
 		}
 		if s.deps.People != nil {
 			if err := s.deps.People.LockPresent(ctx, ownerID); err != nil {
 				return err
 			}
 		}
-		joined, err := s.store.insertMember(ctx, id, ownerID, BuiltInOwner, now)
+		joined, err := s.store.insertMember(ctx, id, ownerID, BuiltInOwner, t.CreatedAt)
 		if err == nil && !joined {
 			err = ErrInAnotherTenant
 		}
@@ -131,7 +143,11 @@ func (s *Service) CreateIn(ctx context.Context, ownerID int64, name, currency st
 		if err := s.tell(ctx, hook.TenantCreated, id); err != nil {
 			return err
 		}
-		return s.record(ctx, actionCreated, id, nil, map[string]any{"name": name, "slug": slug, "owner_id": ownerID})
+		after := map[string]any{"name": t.Name, "slug": t.Slug, "owner_id": ownerID}
+		if n.Billing != (BillingDetails{}) {
+			maps.Copy(after, recordedBilling(t.Billing))
+		}
+		return s.record(ctx, actionCreated, id, nil, after)
 	})
 	return id, err
 }

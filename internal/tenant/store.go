@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant/tenantsql"
 )
@@ -22,20 +23,20 @@ func toTenant(row tenantsql.Tenant) Tenant {
 			LegalName: row.LegalName, Address: row.Address, City: row.City, PostalCode: row.PostalCode,
 			Country: row.Country, VATNumber: row.VATNumber, BillingEmail: row.BillingEmail,
 		},
+		VAT:                   VATCheck{Status: row.VATStatus, Name: row.VATName, ValidAt: row.VATValidAt},
 		OnboardingCompletedAt: row.OnboardingCompletedAt, CreatedAt: row.CreatedAt, UpdatedAt: row.UpdatedAt,
 		DeletedAt: row.DeletedAt, PurgedAt: row.PurgedAt,
 	}
 }
 
-type newTenant struct {
-	id                   uuid.UUID
-	name, slug, currency string
-}
-
 // insert reports whether the tenant was inserted: not where another has the slug.
-func (s store) insert(ctx context.Context, n newTenant, now time.Time) (bool, error) {
+func (s store) insert(ctx context.Context, t Tenant) (bool, error) {
+	b := t.Billing
 	_, err := s.q(ctx).InsertTenant(ctx, tenantsql.InsertTenantParams{
-		ID: n.id, Name: n.name, Slug: n.slug, PreferredCurrency: n.currency, CreatedAt: now,
+		ID: t.ID, Name: t.Name, Slug: t.Slug, PreferredCurrency: t.PreferredCurrency, CreatedAt: t.CreatedAt,
+		LegalName: b.LegalName, Address: b.Address, City: b.City, PostalCode: b.PostalCode, Country: b.Country,
+		VATNumber: b.VATNumber, VATStatus: t.VAT.Status, BillingEmail: b.BillingEmail,
+		NameKey: nameKey(t.Name, i18n.Default), NameKeyEs: nameKey(t.Name, spanish),
 	})
 	if errors.Is(err, sqldb.ErrNoRows) {
 		return false, nil
@@ -72,9 +73,17 @@ func (s store) update(ctx context.Context, t Tenant) error {
 		ID: t.ID, Name: t.Name, Slug: t.Slug, Settings: t.Settings, LegalName: t.Billing.LegalName, Address: t.Billing.Address, City: t.Billing.City,
 		PostalCode: t.Billing.PostalCode, Country: t.Billing.Country, VATNumber: t.Billing.VATNumber,
 		BillingEmail: t.Billing.BillingEmail, OnboardingCompletedAt: t.OnboardingCompletedAt, UpdatedAt: t.UpdatedAt,
-		PreferredCurrency: t.PreferredCurrency,
+		PreferredCurrency: t.PreferredCurrency, VATStatus: t.VAT.Status, VATName: t.VAT.Name, VATValidAt: t.VAT.ValidAt,
+		NameKey: nameKey(t.Name, i18n.Default), NameKeyEs: nameKey(t.Name, spanish),
 	})
 	return sqldb.Wrap(err, "update tenant")
+}
+
+// lapsedVAT returns at most n tenants whose number has an unknown status and was last valid
+// at a time or before.
+func (s store) lapsedVAT(ctx context.Context, before time.Time, n int32) ([]uuid.UUID, error) {
+	ids, err := s.q(ctx).LapsedVATNumbers(ctx, tenantsql.LapsedVATNumbersParams{Before: before, Most: n})
+	return ids, sqldb.Wrap(err, "list lapsed VAT numbers")
 }
 
 func (s store) delete(ctx context.Context, id uuid.UUID) error {

@@ -16,7 +16,7 @@ import (
 // many there are on all pages.
 func (s store) adminPage(ctx context.Context, q page.Query, only page.Select) ([]AdminEntry, int64, error) {
 	only.Columns = `t.id, t.name, t.slug, t.settings, t.preferred_currency, t.legal_name, t.address, t.city, t.postal_code, t.country,
-		t.vat_number, t.billing_email, t.onboarding_completed_at, t.created_at, t.updated_at, t.deleted_at, o.id, o.name, o.email,
+		t.vat_number, t.vat_status, t.vat_name, t.billing_email, t.onboarding_completed_at, t.created_at, t.updated_at, t.deleted_at, o.id, o.name, o.email,
 		(SELECT count(*) FROM memberships c WHERE c.tenant_id = t.id)`
 	only.From = `tenants t`
 	only.Join = `LEFT JOIN users o ON o.id = (
@@ -33,7 +33,7 @@ func (s store) adminPage(ctx context.Context, q page.Query, only page.Select) ([
 		)
 		b := &e.Billing
 		err := row.Scan(&e.ID, &e.Name, &e.Slug, &e.Settings, &e.PreferredCurrency, &b.LegalName, &b.Address, &b.City, &b.PostalCode,
-			&b.Country, &b.VATNumber, &b.BillingEmail, &onboarded, &e.CreatedAt, &e.UpdatedAt, &deleted, &ownerID, &name, &email, &e.MemberCount)
+			&b.Country, &b.VATNumber, &e.VAT.Status, &e.VAT.Name, &b.BillingEmail, &onboarded, &e.CreatedAt, &e.UpdatedAt, &deleted, &ownerID, &name, &email, &e.MemberCount)
 		if ownerID != nil {
 			e.Owner = &Person{ID: *ownerID, Name: *name, Email: *email}
 		}

@@ -27,6 +27,7 @@ type Tenant struct {
 	Settings              sqldb.JSON // an object, or nil
 	PreferredCurrency     string     // ISO 4217
 	Billing               BillingDetails
+	VAT                   VATCheck
 	OnboardingCompletedAt *time.Time
 	CreatedAt             time.Time
 	UpdatedAt             time.Time
@@ -59,7 +60,10 @@ func (b BillingDetails) Missing() []string {
 		{"postal_code", b.PostalCode},
 		{"country", b.Country},
 	} {
-		if field.value == nil || *field.value == "" {
+		switch {
+		case field.value != nil && *field.value != "":
+		case field.name == "postal_code" && b.Country != nil && *b.Country != "" && !hasPostalCodes(*b.Country):
+		default:
 			missing = append(missing, field.name)
 		}
 	}

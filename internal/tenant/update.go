@@ -2,6 +2,7 @@ package tenant
 
 import (
 	"context"
+	"maps"
 
 	"github.com/google/uuid"
 
@@ -26,11 +27,12 @@ const (
 	actionRestored       = "tenant.restored"
 	actionPurged         = "tenant.purged"
 	actionSetupCompleted = "tenant.setup_completed"
+	actionVATChecked     = "tenant.vat_checked"
 )
 
-// Update changes a tenant under its lock. A slug that another tenant has is a
-// validation error; ErrNotFound where there is no such tenant.
-func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(*Tenant)) (Tenant, error) {
+// Update changes a tenant under its lock, unless change returns an error. A slug that another
+// tenant has is a validation error; ErrNotFound where there is no such tenant.
+func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(*Tenant) error) (Tenant, error) {
 	t, err := s.update(ctx, id, actionUpdated, change)
 	if sqldb.IsUnique(err) { // only the slug is unique
 		err = errSlugTaken
@@ -40,12 +42,12 @@ func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(*Tenant)
 
 // CompleteSetup changes billing details and marks the tenant's onboarding complete,
 // even if it changes nothing. The time of completion is that of the first call.
-func (s *Service) CompleteSetup(ctx context.Context, id uuid.UUID, change func(BillingDetails) BillingDetails) (Tenant, error) {
-	return s.update(ctx, id, actionSetupCompleted, func(t *Tenant) {
-		t.Billing = change(t.Billing)
+func (s *Service) CompleteSetup(ctx context.Context, id uuid.UUID, change func(*BillingDetails) error) (Tenant, error) {
+	return s.update(ctx, id, actionSetupCompleted, func(t *Tenant) error {
 		if t.OnboardingCompletedAt == nil {
 			t.OnboardingCompletedAt = &t.UpdatedAt
 		}
+		return change(&t.Billing)
 	})
 }
 
@@ -57,23 +59,26 @@ func (s *Service) PreferCurrency(ctx context.Context, id uuid.UUID, currency str
 		if err != nil || t.PreferredCurrency == currency {
 			return err
 		}
-		_, err = s.update(ctx, id, actionUpdated, func(t *Tenant) { t.PreferredCurrency = currency })
+		_, err = s.update(ctx, id, actionUpdated, func(t *Tenant) error { t.PreferredCurrency = currency; return nil })
 		return err
 	})
 }
 
 // update changes a tenant and records the change. The tenant that it passes to change
 // has the new UpdatedAt already.
-func (s *Service) update(ctx context.Context, id uuid.UUID, action string, change func(*Tenant)) (Tenant, error) {
+func (s *Service) update(ctx context.Context, id uuid.UUID, action string, change func(*Tenant) error) (Tenant, error) {
 	var t Tenant
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		old, err := s.LockLive(ctx, id)
+		old, err := live(s.Lock(ctx, id))
 		if err != nil {
 			return err
 		}
 		t = old
 		t.UpdatedAt = s.deps.Clock.Now()
-		change(&t)
+		if err := change(&t); err != nil {
+			return err
+		}
+		s.resetVAT(&t, old)
 		if err := s.store.update(ctx, t); err != nil {
 			return err
 		}
@@ -121,11 +126,17 @@ func (s *Service) record(ctx context.Context, action string, id uuid.UUID, befor
 
 // recorded returns what the trail keeps of a tenant, by the names in the API.
 func recorded(t Tenant) map[string]any {
-	b := t.Billing
-	return map[string]any{
+	fields := recordedBilling(t.Billing)
+	maps.Copy(fields, map[string]any{
 		"name": t.Name, "slug": t.Slug, "settings": t.Settings, "preferred_currency": t.PreferredCurrency,
+		"onboarding_completed_at": t.OnboardingCompletedAt,
+	})
+	return fields
+}
+
+func recordedBilling(b BillingDetails) map[string]any {
+	return map[string]any{
 		"legal_name": b.LegalName, "address": b.Address, "city": b.City, "postal_code": b.PostalCode,
 		"country": b.Country, "vat_number": b.VATNumber, "billing_email": b.BillingEmail,
-		"onboarding_completed_at": t.OnboardingCompletedAt,
 	}
 }

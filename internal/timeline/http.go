@@ -59,7 +59,7 @@ type UsageFacts struct {
 // WebhookFacts are a delivery that was given up.
 type WebhookFacts struct {
 	Endpoint  uuid.UUID `json:"endpoint" doc:"The id of the endpoint."`
-	URL       string    `json:"url" doc:"Where it sends to now."`
+	URL       string    `json:"url" doc:"Where it sends to now: scheme, host and a digest of the URL."`
 	EventType string    `json:"event_type" doc:"The type of the event that was not delivered."`
 	Status    *int32    `json:"status" doc:"The HTTP status of the last answer; null without one."`
 	Attempts  int32     `json:"attempts" doc:"How often it was tried."`
@@ -75,6 +75,16 @@ type facts struct {
 	Webhook *WebhookFacts
 }
 
+// By is the kind of an entry's actor.
+type By string
+
+const (
+	byUser       By = "user"
+	byFormerUser By = "former_user"
+	byAPIKey     By = "api_key"
+	byService    By = "service"
+)
+
 // TimelineEntry is something that has happened.
 type TimelineEntry struct {
 	ID       string       `json:"id" doc:"An id among all entries of all kinds."`
@@ -82,6 +92,7 @@ type TimelineEntry struct {
 	Kind     Kind         `json:"kind" enum:"payments,changes,usage,webhooks" doc:"The group that the entry belongs to."`
 	At       shape.Time   `json:"at" doc:"When it happened; of usage.refused when the hour began in which events were refused, so its number still grows until the hour ends."`
 	Tenant   *NamedRecord `json:"tenant" doc:"The tenant that it concerns; null for none, and for one that was purged."`
+	By       By           `json:"by" enum:"user,former_user,api_key,service" doc:"What acted: a user, a user who has deleted their account, an API key, or the service itself and its command line. Payments, usage and webhooks are by the service."`
 	Actor    *NamedUser   `json:"actor" doc:"Who did it; null for what is no change, the service itself, the command line, API keys, and who has deleted their account."`
 	ActingAs *NamedUser   `json:"acting_as" doc:"Whom the actor impersonated; null for nobody."`
 	APIKey   *NamedRecord `json:"api_key" doc:"The API key that did it, in place of a person; null for none."`
@@ -179,6 +190,7 @@ func (h *HTTP) page(ctx context.Context, tenant *uuid.UUID, own bool, p Part) (*
 func (h *HTTP) view(ctx context.Context, e entry, own bool, known names) TimelineEntry {
 	from := sources[e.source]
 	v := TimelineEntry{
+		By: byService,
 		ID: from.name + "-" + e.id.String(), Type: e.action, Kind: from.kind, At: shape.T(e.at), Tenant: record(known.tenants, e.tenant),
 		Facts: Facts{Is: e.facts},
 	}
@@ -191,6 +203,14 @@ func (h *HTTP) view(ctx context.Context, e entry, own bool, known names) Timelin
 	}
 	if c := e.change; c != nil {
 		v.Actor, v.ActingAs, v.APIKey = user(known.users, c.actor), user(known.users, c.subject), record(known.keys, c.key)
+		switch {
+		case v.Actor != nil:
+			v.By = byUser
+		case c.actor != nil:
+			v.By = byFormerUser
+		case c.key != nil:
+			v.By = byAPIKey
+		}
 		v.Facts.Is.Change = &ChangeFacts{
 			Resource: c.resource, ResourceID: c.resourceID, ResourceName: c.nameIn(known),
 			Before: shape.Object(c.before), After: shape.Object(c.after),

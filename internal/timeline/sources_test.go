@@ -13,6 +13,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -31,7 +32,7 @@ func TestPaymentEntries(t *testing.T) {
 		failed := s.Call("GET", c.Path("/billing/failed-payment"), c.Token, nil).Want(200)
 		entry, _ := list.At("data.0").(apptest.Object)
 		want := apptest.Object{
-			"id": entry["id"], "type": "payment.failed", "kind": "payments", "at": failed.At("data.at"), "actor": nil, "acting_as": nil, "api_key": nil,
+			"id": entry["id"], "type": "payment.failed", "kind": "payments", "at": failed.At("data.at"), "by": "service", "actor": nil, "acting_as": nil, "api_key": nil,
 			"tenant": entry["tenant"], "facts": apptest.Object{
 				"invoice": failed.At("data.invoice"), "number": failed.At("data.number"), "currency": "EUR", "amount": failed.At("data.amount"),
 				"decline_code": "generic_decline", "decline_message": failed.At("data.decline_message"), "next_attempt_at": failed.At("data.next_attempt_at"),
@@ -95,7 +96,7 @@ func TestRefusedEntries(t *testing.T) {
 		name := s.Call("GET", c.Path("/usage/api-calls"), c.Token, nil).Want(200).At("data.meter_name")
 		list := s.Call("GET", c.Path("/timeline?kind=usage"), c.Token, nil).Want(200)
 		want := []any{apptest.Object{
-			"id": first.At("data.0.id"), "type": "usage.refused", "kind": "usage", "at": list.At("data.0.at"), "actor": nil, "acting_as": nil, "api_key": nil,
+			"id": first.At("data.0.id"), "type": "usage.refused", "kind": "usage", "at": list.At("data.0.at"), "by": "service", "actor": nil, "acting_as": nil, "api_key": nil,
 			"tenant": list.At("data.0.tenant"), "facts": apptest.Object{
 				"meter": "api-calls", "meter_name": name, "limit": nil, "used": nil, "refused": 2.0, "threshold": nil,
 			},
@@ -235,7 +236,7 @@ func TestWebhookEntries(t *testing.T) {
 		}
 		apptest.Eventually(t, "the end", func() bool { return len(types(failures())) == 1 })
 		entry := failures()
-		entry.WantAt("data.0.type", "webhook.failed").WantAt("data.0.facts.endpoint", hook).WantAt("data.0.facts.url", refuses.URL).
+		entry.WantAt("data.0.type", "webhook.failed").WantAt("data.0.facts.endpoint", hook).WantAt("data.0.facts.url", safehttp.Redact(refuses.URL)).
 			WantAt("data.0.facts.event_type", "tenant.updated").WantAt("data.0.facts.status", 418.0).
 			WantAt("data.0.facts.attempts", float64(len(deliveries().At("data.0.attempts").([]any))))
 		s.Call("DELETE", ada.Path("/webhook-endpoints/"+hook), ada.Token, nil).Want(204)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/timeline/timelinesql"
 )
 
@@ -111,7 +112,7 @@ func (s store) webhookFailures(ctx context.Context, tenant *uuid.UUID, at time.T
 	found := make([]entry, len(rows))
 	for i, r := range rows {
 		found[i] = entry{place: place{at: r.FailedAt, id: key{uuid: r.DeliveryID}}, action: "webhook.failed", tenant: r.TenantID, facts: facts{Webhook: &WebhookFacts{
-			Endpoint: r.EndpointID, URL: r.URL, EventType: r.Type, Status: r.Status, Attempts: r.Attempts,
+			Endpoint: r.EndpointID, URL: safehttp.Redact(r.URL), EventType: r.Type, Status: r.Status, Attempts: r.Attempts,
 		}}}
 	}
 	return found, err

@@ -62,7 +62,7 @@ func TestEntries(t *testing.T) {
 		facts, _ := got["facts"].(apptest.Object)
 		want := apptest.Object{
 			"id": got["id"], "type": "member.role_changed", "kind": "changes", "at": got["at"], "tenant": tenant,
-			"actor": apptest.Object{"id": adaID, "name": "Ada"}, "acting_as": nil, "api_key": nil,
+			"by": "user", "actor": apptest.Object{"id": adaID, "name": "Ada"}, "acting_as": nil, "api_key": nil,
 			"facts": apptest.Object{
 				"resource": facts["resource"], "resource_id": apptest.IDText(float64(bob)), "resource_name": "Bob",
 				"before": facts["before"], "after": facts["after"],
@@ -98,7 +98,7 @@ func TestEntries(t *testing.T) {
 		got = newest(timeline(ada), s.Admin())
 		want = apptest.Object{
 			"id": got["id"], "type": "thing.ended", "kind": "changes", "at": got["at"],
-			"tenant": apptest.Object{"id": ada.Tenant, "name": "Renamed"}, "actor": nil, "acting_as": nil, "api_key": nil,
+			"tenant": apptest.Object{"id": ada.Tenant, "name": "Renamed"}, "by": "service", "actor": nil, "acting_as": nil, "api_key": nil,
 			"facts": apptest.Object{"resource": "thing", "resource_id": "1", "resource_name": nil, "before": nil, "after": nil},
 		}
 		if diff := cmp.Diff(want, got); diff != "" {
@@ -129,13 +129,13 @@ func TestNamesOfKeysAndOfWhoIsGone(t *testing.T) {
 			return "data." + strconv.Itoa(i)
 		}
 		a := list()
-		a.WantAt(entry(a, "tenant.updated")+".actor", nil)
+		a.WantAt(entry(a, "tenant.updated")+".actor", nil).WantAt(entry(a, "tenant.updated")+".by", "api_key")
 		a.WantAt(entry(a, "tenant.updated")+".api_key", apptest.Object{"id": key, "name": "Metering"})
 		a.WantAt(entry(a, "api_key.created")+".facts.resource_name", "Metering")
 		a.WantAt(entry(a, "invitation.accepted")+".actor", apptest.Object{"id": float64(id), "name": "Bob"})
 		apptest.Exec(t, s.DB(), "UPDATE users SET deleted_at = created_at, name = '' WHERE id = $1", id)
 		a = list()
-		a.WantAt(entry(a, "invitation.accepted")+".actor", nil)
+		a.WantAt(entry(a, "invitation.accepted")+".actor", nil).WantAt(entry(a, "invitation.accepted")+".by", "former_user")
 	})
 }
 

@@ -57,8 +57,8 @@ func (s Status) threshold() int {
 
 // alarm finds the alerts that a batch raises and stores them in its transaction.
 //
-// Invariant: for a tenant, a meter, a period and a threshold there is at most one
-// alert ever. The events of a stream are counted one after the other under its lock
+// Invariant: for a tenant, a meter, a period, a limit and a threshold there is at most one
+// alert ever, so another limit arms the alerts again. The events of a stream are counted one after the other under its lock
 // and each is looked at by itself. Two events that reach 80 and 100 percent raise both
 // alerts, in one batch or in two; one event that reaches 100 percent from below 80
 // raises that alert alone. Usage of the past that is recorded late raises none: only
@@ -134,14 +134,14 @@ type knownAlerts struct {
 
 type alertKey struct {
 	StreamKey
-	start, end int64
+	start, end, limit int64
 }
 
 // maxKnownAlerts bounds the size of the cache, which is emptied when it is full.
 const maxKnownAlerts = 10_000
 
 func (a Alert) key() alertKey {
-	return alertKey{StreamKey{TenantID: a.TenantID, MeterID: a.Meter.ID}, a.Period.Start.UnixMicro(), a.Period.End.UnixMicro()}
+	return alertKey{StreamKey{TenantID: a.TenantID, MeterID: a.Meter.ID}, a.Period.Start.UnixMicro(), a.Period.End.UnixMicro(), a.Limit}
 }
 
 func (k *knownAlerts) has(a Alert) bool {

@@ -96,15 +96,23 @@ func TestSoftQuotasAlertAgain(t *testing.T) {
 		if _, err := w.Record(t.Context(), tenantID, usagetest.Keyed(usagetest.Recording("calls", "1"), "k")); err == nil {
 			t.Fatal("no duplicate")
 		}
-		// A plan with more changes nothing for a period that was told of; one with
-		// less tells with the next event.
+		// Each limit has its own alerts in a period: a plan with more or less alerts with
+		// the next event, and a return to a former limit does not alert again.
 		w.Clock.Set(usagetest.At("2026-11-23"))
 		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("other", "1")}, false)
 		w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"other": 1}})
 		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("other", "0")}, false)
 		w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"other": 100}})
 		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("other", "200")}, false)
-		want := []string{"calls 100 10", "other 80 8", "calls 80 9", "calls 100 10", "other 100 1"}
+		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("other", "1"), usagetest.Recording("other", "1")}, true)
+		w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"other": 1}})
+		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("other", "1")}, false)
+		w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"other": 250}})
+		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("other", "1"), usagetest.Recording("other", "45"), usagetest.Recording("other", "1")}, false)
+		want := []string{
+			"calls 100 10", "other 80 8", "calls 80 9", "calls 100 10", "other 100 1",
+			"other 100 201", "other 80 205", "other 100 250",
+		}
 		if diff := cmp.Diff(want, raised(t, w, tenantID)); diff != "" {
 			t.Errorf("(-want +got)\n%s", diff)
 		}

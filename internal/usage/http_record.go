@@ -78,6 +78,9 @@ type BatchResult struct {
 
 // Batch answers POST /usage/batch: 200 once every event is durable or refused.
 func (h *HTTP) Batch(ctx context.Context, in *batchInput) (*rest.Data[[]BatchResult], error) {
+	if err := rest.CountMore(ctx, len(in.Body.Events)-1); err != nil { // The request has counted as one.
+		return nil, err
+	}
 	results := make([]BatchResult, len(in.Body.Events))
 	recordings := make([]Recording, 0, len(results))
 	indexes := make([]int, 0, len(results)) // of the valid ones

@@ -21,6 +21,9 @@ type ledger struct {
 	clock   clock.Clock
 	alarm   alarm
 	billing BillingQueue
+	// dailyCap and hadPlan are those of Deps.
+	dailyCap int64
+	hadPlan  func(ctx context.Context, tenantID uuid.UUID) (bool, error)
 }
 
 // submission is one recording of a tenant.
@@ -52,6 +55,9 @@ func (l *ledger) decide(ctx context.Context, submissions []*submission) ([]verdi
 			return err
 		}
 		if err := l.read(ctx, streams); err != nil {
+			return err
+		}
+		if err := l.capDay(ctx, streams); err != nil {
 			return err
 		}
 		if err := l.judge(ctx, streams); err != nil {
@@ -184,7 +190,7 @@ func (l *ledger) judge(ctx context.Context, streams []*stream) error {
 	var tight []*stream
 	var keys []events.Key
 	for _, s := range streams {
-		if s.judge(nil) {
+		if s.left == nil && s.judge(nil) {
 			continue
 		}
 		tight = append(tight, s)
@@ -233,6 +239,9 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 		}
 	}
 	if err := l.alarm.raise(ctx, out.alerts, now); err != nil {
+		return err
+	}
+	if err := l.countDay(later, streams, now); err != nil {
 		return err
 	}
 	return l.countRefused(later, streams, now)

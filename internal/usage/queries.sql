@@ -43,8 +43,8 @@ WHERE tenant_id = $1 AND meter_id = $2
 ORDER BY recorded_at DESC, id DESC
 LIMIT sqlc.arg(max_events);
 
--- The lock of the stream is held. A jump past several thresholds raises the
--- highest alone, and none is raised below one that was.
+-- The lock of the stream is held. A jump past several thresholds of a limit raises the
+-- highest alone, and none is raised below one that was. Each limit has its own alerts.
 -- name: RaiseAlert :execrows
 INSERT INTO usage_alerts (id, tenant_id, meter_id, period_start, period_end, threshold, units, millionths, quota, created_at)
 SELECT sqlc.arg(id)::uuid, sqlc.arg(tenant_id)::uuid, sqlc.arg(meter_id)::uuid, sqlc.arg(period_start)::timestamptz,
@@ -54,7 +54,7 @@ WHERE NOT EXISTS (
     SELECT 1 FROM usage_alerts a
     WHERE a.tenant_id = sqlc.arg(tenant_id)::uuid AND a.meter_id = sqlc.arg(meter_id)::uuid
         AND a.period_start = sqlc.arg(period_start)::timestamptz AND a.period_end = sqlc.arg(period_end)::timestamptz
-        AND a.threshold >= sqlc.arg(threshold)::integer
+        AND a.quota = sqlc.arg(quota)::bigint AND a.threshold >= sqlc.arg(threshold)::integer
 );
 
 -- The feature with the meter's code has names in other languages.

@@ -29,6 +29,10 @@ type Deps struct {
 	// Billing takes the figures of billable events; needed where usage is recorded.
 	Billing BillingQueue
 	Events  hook.Outbox // nil tells nobody
+	// DailyCap is how many events a day a tenant can record that never had a plan; 0 means any
+	// number. HadPlan reports whether a tenant ever had one; it is needed with a cap.
+	DailyCap int64
+	HadPlan  func(ctx context.Context, tenantID uuid.UUID) (bool, error)
 	// Observe is called for each batch that was decided, with how many events were accepted,
 	// refused as duplicates, refused for a quota, and failed for another reason; nil is not
 	// called.
@@ -51,6 +55,7 @@ func NewService(d Deps) *Service {
 	s := store{db: d.DB}
 	l := &ledger{
 		store: s, plans: d.Plans, clock: d.Clock,
+		dailyCap: d.DailyCap, hadPlan: d.HadPlan,
 		alarm: alarm{store: s, jobs: d.Jobs, known: &knownAlerts{}, events: d.Events}, billing: d.Billing,
 	}
 	batches := 1 // SQLite stores one at a time
@@ -84,7 +89,7 @@ func tally(observe func(accepted, duplicate, overQuota, failed int)) func([]verd
 				accepted++
 			case errors.Is(err, ErrDuplicate):
 				duplicate++
-			case errors.Is(err, ErrQuotaExceeded):
+			case errors.Is(err, ErrQuotaExceeded), errors.Is(err, ErrDailyCap):
 				overQuota++
 			default:
 				failed++
@@ -104,7 +109,7 @@ func (s *Service) Run(ctx context.Context) error {
 
 // Record stores one event and returns once it is durable (rules: usage#recording). It
 // refuses, in this order: 422 on recorded_at for more than five minutes in the future,
-// ErrUnknownMeter, ErrDuplicate, ErrQuotaExceeded, 422 on quantity for a total beyond
+// ErrUnknownMeter, ErrDuplicate, ErrDailyCap, ErrQuotaExceeded, 422 on quantity for a total beyond
 // 10^18; and ErrBusy at any time. When ctx ends first the event may be stored or
 // not; recording it again with the same idempotency key is then safe. It must not be
 // called in a transaction, since it uses its own.

@@ -25,6 +25,9 @@ type stream struct {
 	// counters are all counters that an event of the batch can change: of the events' periods,
 	// and of the periods of earlier subscriptions, which a later change can make visible again.
 	counters []*Counter
+	// left is how many more events the tenant may record today, shared by its streams; nil means that
+	// the batch cannot exceed the cap.
+	left *int64
 }
 
 // entry is one submission of a batch.
@@ -104,6 +107,9 @@ func (s *stream) judge(used map[events.Key]bool) (allAccepted bool) {
 		if used != nil && e.IdempotencyKey != nil {
 			used[e.key(s.key)] = true
 		}
+		if s.left != nil {
+			*s.left--
+		}
 		s.count(e, counters)
 	}
 	return allAccepted
@@ -113,6 +119,9 @@ func (s *stream) judge(used map[events.Key]bool) (allAccepted bool) {
 func (s *stream) rejection(e *entry, counters []*Counter, used map[events.Key]bool) error {
 	if e.keyUsed || e.IdempotencyKey != nil && used[e.key(s.key)] {
 		return ErrDuplicate
+	}
+	if s.left != nil && *s.left == 0 {
+		return ErrDailyCap
 	}
 	limit := s.allowance.limit(s.meter.Code)
 	err := judge(s.meter, s.current(e, counters).Value, e.Quantity, limit)

@@ -42,6 +42,8 @@ type task struct {
 	attempts []Attempt
 	body     []byte
 	endpoint Endpoint
+	// destination is the tenant and the host that the attempt counts for.
+	destination string
 }
 
 // result is what became of a task. One without an attempt was not sent: its endpoint is
@@ -110,12 +112,11 @@ func kindOf(err error) string {
 	var alert tls.AlertError
 	var slow net.Error
 	switch {
-	case errors.Is(err, safehttp.ErrForbidden):
+	case errors.Is(err, safehttp.ErrForbidden), errors.As(err, &name):
+		// One error for both: it must not reveal which names exist in the service's network.
 		return "address_not_allowed"
 	case errors.As(err, &slow) && slow.Timeout(), errors.Is(err, context.DeadlineExceeded):
 		return "timeout"
-	case errors.As(err, &name):
-		return "name_not_found"
 	case errors.As(err, &broken), errors.As(err, &record), errors.As(err, &alert), errors.Is(err, http.ErrSchemeMismatch):
 		return "tls_failed"
 	}

@@ -26,7 +26,7 @@ type WebhookAttempt struct {
 	At         shape.Time `json:"at"`
 	StatusCode *int       `json:"status_code" doc:"Null without an answer."`
 	DurationMS int64      `json:"duration_ms"`
-	Error      *string    `json:"error" enum:"timeout,name_not_found,address_not_allowed,connection_failed,tls_failed,invalid_answer" doc:"Why there was no answer; null where there was one."`
+	Error      *string    `json:"error" enum:"timeout,address_not_allowed,connection_failed,tls_failed,invalid_answer" doc:"Why there was no answer; null where there was one. address_not_allowed: the name of the host is unknown, or its address is not public."`
 }
 
 func viewDelivery(d Delivery) WebhookDelivery {

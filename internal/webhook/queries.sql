@@ -60,6 +60,9 @@ VALUES ($1, $2, $3, $4, $5, $6, $7);
 SELECT id, event_id, type, status, attempts, next_attempt_at, created_at FROM webhook_deliveries
 WHERE endpoint_id = $1 AND id = $2;
 
+-- name: EndLeases :exec
+UPDATE webhook_deliveries SET lease_id = NULL, leased_until = NULL WHERE lease_id IS NOT NULL;
+
 -- name: Resend :execrows
 -- What is on its way at this moment is left to itself.
 UPDATE webhook_deliveries SET status = 'pending', attempt = 0, next_attempt_at = sqlc.arg(now)::timestamptz

@@ -21,6 +21,9 @@ const (
 	maxFlying     = 512
 	maxOfEndpoint = 16
 	maxOfSlow     = 2
+	// maxOfHost bounds the attempts to one host for one tenant, through whichever endpoints: a
+	// tenant must not flood somebody's server.
+	maxOfHost = 16
 	// slow is a time for an answer after which an endpoint counts as slow.
 	slow = 2 * time.Second
 	// leaseTime is longer than an attempt takes with its record: only what an instance that
@@ -49,6 +52,7 @@ type sender struct {
 	total  int                // attempts
 	more   map[uuid.UUID]bool // endpoints that probably have more than they had room for
 	slow   map[uuid.UUID]bool // endpoints whose last attempt was slow or failed
+	toHost map[string]int     // attempts by destination
 }
 
 func newSender(s *Service) *sender {
@@ -59,6 +63,7 @@ func newSender(s *Service) *sender {
 			Exempt: s.deps.Reachable, IdlePerHost: maxOfEndpoint,
 		}),
 		due: map[uuid.UUID]bool{}, flying: map[uuid.UUID]int{}, more: map[uuid.UUID]bool{}, slow: map[uuid.UUID]bool{},
+		toHost: map[string]int{},
 	}
 }
 
@@ -115,16 +120,26 @@ func (d *sender) run(ctx context.Context) error {
 // the attempts.
 func (d *sender) round(ctx, work context.Context, attempts *sync.WaitGroup) {
 	rooms, err := d.rooms(ctx)
+	var to map[uuid.UUID]string
+	if err == nil && len(rooms) > 0 {
+		if to, err = d.svc.store.destinations(ctx, rooms); err == nil {
+			rooms = d.withinHosts(rooms, to)
+		} else {
+			rooms = nil
+		}
+	}
 	for batch := range slices.Chunk(rooms, claimed) {
 		var list []task
 		if list, err = d.svc.store.claim(ctx, d.svc.deps.Clock.Now(), d.svc.deps.Machine.Now(), batch); err != nil {
 			break
 		}
 		taken := map[uuid.UUID]int{}
-		for _, t := range list {
-			taken[t.endpoint.ID]++
-		}
 		d.mu.Lock()
+		for i, t := range list {
+			taken[t.endpoint.ID]++
+			list[i].destination = to[t.endpoint.ID]
+			d.toHost[list[i].destination]++
+		}
 		for _, r := range batch {
 			d.flying[r.endpoint] += taken[r.endpoint]
 			d.total += taken[r.endpoint]
@@ -179,6 +194,26 @@ func (d *sender) rooms(ctx context.Context) ([]room, error) {
 	return rooms, nil
 }
 
+// withinHosts reduces rooms to the attempts that each destination has left. An endpoint that gets
+// none is looked at again with the next poll.
+func (d *sender) withinHosts(rooms []room, to map[uuid.UUID]string) []room {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	planned := map[string]int{}
+	var kept []room
+	for _, r := range rooms {
+		host := to[r.endpoint]
+		r.room = min(r.room, maxOfHost-d.toHost[host]-planned[host])
+		if r.room <= 0 {
+			d.more[r.endpoint] = true
+			continue
+		}
+		planned[host] += r.room
+		kept = append(kept, r)
+	}
+	return kept
+}
+
 // share is how many attempts to an endpoint there may be at once.
 func (d *sender) share(id uuid.UUID) int {
 	if d.slow[id] {
@@ -219,6 +254,9 @@ func (d *sender) landed(id uuid.UUID, r result) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.total--
+	if d.toHost[r.destination]--; d.toHost[r.destination] <= 0 {
+		delete(d.toHost, r.destination)
+	}
 	if d.flying[id]--; d.flying[id] == 0 {
 		delete(d.flying, id)
 	}

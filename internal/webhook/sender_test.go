@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"slices"
 	"testing"
 	"time"
 
@@ -203,9 +204,8 @@ func TestKindsOfErrors(t *testing.T) {
 	t.Parallel()
 	wrapped := func(err error) error { return fmt.Errorf("somewhere: %w", err) }
 	for want, causes := range map[string][]error{
-		"address_not_allowed": {safehttp.ErrForbidden, &net.OpError{Op: "dial", Err: wrapped(safehttp.ErrForbidden)}},
-		"timeout":             {context.DeadlineExceeded, wrapped(context.DeadlineExceeded), &net.OpError{Op: "dial", Err: context.DeadlineExceeded}, &net.DNSError{IsTimeout: true}},
-		"name_not_found":      {&net.DNSError{IsNotFound: true}, &net.OpError{Op: "dial", Err: &net.DNSError{}}},
+		"address_not_allowed": {safehttp.ErrForbidden, &net.OpError{Op: "dial", Err: wrapped(safehttp.ErrForbidden)}, &net.DNSError{IsNotFound: true}, &net.OpError{Op: "dial", Err: &net.DNSError{IsTimeout: true}}},
+		"timeout":             {context.DeadlineExceeded, wrapped(context.DeadlineExceeded), &net.OpError{Op: "dial", Err: context.DeadlineExceeded}},
 		"tls_failed": {
 			&tls.CertificateVerificationError{Err: errors.New("x")},
 			tls.RecordHeaderError{Msg: "x"},
@@ -277,6 +277,30 @@ func TestShares(t *testing.T) {
 	}
 	if sum != 5 {
 		t.Errorf("room for %d where there is room for 5", sum)
+	}
+}
+
+// All endpoints of a tenant on one host share its attempts; other tenants and hosts have their own.
+func TestAttemptsToOneHost(t *testing.T) {
+	t.Parallel()
+	d := bare()
+	ids := []uuid.UUID{uuid.New(), uuid.New(), uuid.New(), uuid.New()}
+	to := map[uuid.UUID]string{ids[0]: "a x.test", ids[1]: "a x.test", ids[2]: "b x.test", ids[3]: "a y.test"}
+	d.toHost["a x.test"] = 3
+	rooms := d.withinHosts([]room{{ids[0], 10}, {ids[1], 10}, {ids[2], 16}, {ids[3], 2}}, to)
+	if want := []room{{ids[0], 10}, {ids[1], 3}, {ids[2], 16}, {ids[3], 2}}; !slices.Equal(rooms, want) {
+		t.Errorf("%v, want %v", rooms, want)
+	}
+	d.toHost["a x.test"] = maxOfHost
+	if rooms := d.withinHosts([]room{{ids[0], 1}}, to); len(rooms) != 0 || !d.more[ids[0]] {
+		t.Errorf("%v at the limit of the host", rooms)
+	}
+	d.flying[ids[0]], d.total = 1, 1
+	r := answered(200, 0)
+	r.destination = "a x.test"
+	d.landed(ids[0], r)
+	if d.toHost["a x.test"] != maxOfHost-1 {
+		t.Errorf("%d after an attempt has ended", d.toHost["a x.test"])
 	}
 }
 

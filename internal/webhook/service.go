@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/mail/letters"
@@ -20,8 +21,9 @@ import (
 
 // Tenants is what endpoints need of tenants.
 type Tenants interface {
-	// Lock locks a tenant until the transaction of ctx ends.
-	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	// LockLive locks a tenant until the transaction of ctx ends, and checks the caller's rights
+	// again.
+	LockLive(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Members(ctx context.Context, id uuid.UUID) ([]tenant.Member, error)
 	Locale(ctx context.Context, t tenant.Tenant, otherwise string) (string, error)
@@ -118,12 +120,16 @@ func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (e E
 	return e, text, err
 }
 
-// lockOwner locks whose endpoints are about to be counted or changed.
+// lockOwner locks the owner of the endpoints that are about to be counted or changed, and checks
+// the caller's rights again.
 func (s *Service) lockOwner(ctx context.Context, tenantID *uuid.UUID) error {
 	if tenantID == nil {
-		return s.store.lockPlatform(ctx)
+		if err := s.store.lockPlatform(ctx); err != nil {
+			return err
+		}
+		return authz.Recheck(ctx)
 	}
-	_, err := s.deps.Tenants.Lock(ctx, *tenantID)
+	_, err := s.deps.Tenants.LockLive(ctx, *tenantID)
 	return err
 }
 
@@ -240,10 +246,8 @@ func (s *Service) Delete(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID)
 // change changes an endpoint under its lock, and returns what it is then.
 func (s *Service) change(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, do func(ctx context.Context, e *Endpoint) error) (e Endpoint, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		if tenantID != nil {
-			if err := s.lockOwner(ctx, tenantID); err != nil {
-				return err
-			}
+		if err := s.lockOwner(ctx, tenantID); err != nil {
+			return err
 		}
 		if e, err = s.store.lock(ctx, tenantID, id); err != nil {
 			return err
@@ -282,6 +286,10 @@ func (s *Service) Backlog(ctx context.Context) (Backlog, error) {
 
 // Run sends deliveries until ctx ends.
 func (s *Service) Run(ctx context.Context) error { return s.sender.run(ctx) }
+
+// EndLeases makes deliveries that a killed process was sending due at once. Call it before Run,
+// and only if no other process uses the database.
+func (s *Service) EndLeases(ctx context.Context) error { return s.store.endLeases(ctx) }
 
 // Wake makes the sender look at once for what is due, as after the clock was moved.
 func (s *Service) Wake() { s.sender.wakeAll() }

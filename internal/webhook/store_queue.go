@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -107,6 +108,33 @@ RETURNING id`, args...)
 		return nil, sqldb.Wrap(err, "claim webhook deliveries")
 	}
 	return s.tasks(ctx, ids, lease)
+}
+
+// destinations returns the destination of each endpoint: its tenant and the host of its URL.
+func (s store) destinations(ctx context.Context, rooms []room) (map[uuid.UUID]string, error) {
+	ids := make([]uuid.UUID, len(rooms))
+	for i, r := range rooms {
+		ids[i] = r.endpoint
+	}
+	to := make(map[uuid.UUID]string, len(rooms))
+	err := page.Among(ctx, s.db.Conn(ctx), `SELECT e.id, e.tenant_id, e.url FROM webhook_endpoints e WHERE e.id IN`, ids, func(row page.Scanner) error {
+		var id uuid.UUID
+		var tenantID *uuid.UUID
+		var address string
+		if err := row.Scan(&id, &tenantID, &address); err != nil {
+			return err
+		}
+		owner := "platform"
+		if tenantID != nil {
+			owner = tenantID.String()
+		}
+		if u, err := url.Parse(address); err == nil {
+			address = strings.ToLower(u.Hostname())
+		}
+		to[id] = owner + " " + address
+		return nil
+	})
+	return to, sqldb.Wrap(err, "read destinations of webhook endpoints")
 }
 
 // ids runs a query for ids.
@@ -247,4 +275,9 @@ func (s store) givenUp(ctx context.Context, since time.Time) ([]uuid.UUID, error
 func (s store) disable(ctx context.Context, id uuid.UUID, reason string) error {
 	_, err := s.q(ctx).DisableEndpoint(ctx, webhooksql.DisableEndpointParams{ID: id, DisabledReason: &reason})
 	return sqldb.Wrap(err, "disable webhook endpoint")
+}
+
+// endLeases ends the leases of all deliveries.
+func (s store) endLeases(ctx context.Context) error {
+	return sqldb.Wrap(s.q(ctx).EndLeases(ctx), "end leases of deliveries")
 }

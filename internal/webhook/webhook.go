@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
 const (
@@ -59,7 +60,7 @@ type Terms struct {
 // not part of it.
 func recorded(e Endpoint) map[string]any {
 	return map[string]any{
-		"url": e.URL, "events": e.Types, "description": e.Description, "enabled": e.Enabled, "disabled_reason": e.DisabledReason,
+		"url": safehttp.Redact(e.URL), "events": e.Types, "description": e.Description, "enabled": e.Enabled, "disabled_reason": e.DisabledReason,
 	}
 }
 

@@ -1,7 +1,7 @@
 // The stories of people who are signed in: of a tenant, and of who runs the platform.
 import assert from 'node:assert/strict'
 import { after, before, test } from 'node:test'
-import { call, check, hasBrowser, mailLink, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
+import { call, check, hasBrowser, joins, mailLink, register, signIn, startBrowser, startService, visit, waitFor } from './world.mjs'
 
 const skip = !hasBrowser()
 const admin = { email: 'admin@tenantry.test', password: 'sandbox-admin' }
@@ -83,6 +83,66 @@ test('an administrator acts as an owner, sees the banner, and leaves', { skip },
   await page.getByRole('button', { name: 'Stop and go back' }).click()
   await page.waitForURL(new RegExp(`/platform/tenants/${owner.tenant}`))
   await page.locator('.actas').waitFor({ state: 'detached' })
+})
+
+for (const look of [
+  { width: 1280, title: 'You no longer act as Ella Ended', why: 'Your permission to act as members was removed.', back: 'Return to the administration' },
+  { width: 390, locale: 'it-IT', theme: 'dark', title: 'Non opera più come Ella Ended', why: /a operare come membro è stata revocata/, back: 'Torna all’amministrazione' },
+]) {
+  test(`acting as a member ends with the permission, and one button leads back, at ${look.width} px`, { skip }, async (t) => {
+    const owner = await register(service.base, 'Ella Ended', `ella${look.width}@ended.test`, 'Ended')
+    const helper = { email: `helper${look.width}@ended.test`, password: 'correct-horse' }
+    service.command(['admin', 'create', '--name', 'Hal Helper', '--email', helper.email], { TENANTRY_ADMIN_PASSWORD: helper.password })
+    const page = await visit(t, browser, service.base, { ...look, expect: ['403 *'], logs: /^ApiError/ })
+    await signIn(page, helper)
+    await page.waitForLoadState('networkidle')
+    const csrf = async (path, body) => page.evaluate(async ([path, body]) => {
+      const token = decodeURIComponent(document.cookie.match(/XSRF-TOKEN=([^;]*)/)[1])
+      return (await fetch(path, { method: 'POST', headers: { 'Content-Type': 'application/json', 'X-XSRF-TOKEN': token }, body: JSON.stringify(body) })).status
+    }, [path, body])
+    const { user } = await call(service.base, 'GET', '/api/v1/auth/me', undefined, owner.token)
+    assert.equal(await csrf('/api/v1/admin/impersonation/start', { tenant_id: owner.tenant, user_id: user.id }), 200)
+    await page.goto('/settings')
+    await page.locator('.actas', { hasText: 'Ella Ended' }).waitFor()
+    service.command(['admin', 'grant', '--email', helper.email, '--permissions', 'tenants.view'])
+    await page.fill('[name=city]', 'Graz')
+    await page.locator('form:has([name=city]) button[type=submit]').click()
+    const dialog = page.getByRole('dialog', { name: look.title })
+    await dialog.getByText(look.why).waitFor()
+    await check(page, 'acting that has ended')
+    // A page that is loaded anew says it, too.
+    page.on('dialog', (question) => void question.accept())
+    await page.reload()
+    await page.getByRole('dialog').getByText(look.why).waitFor()
+    await page.getByRole('dialog').getByRole('button', { name: look.back }).click()
+    await page.waitForURL(/\/platform$/)
+    await page.locator('.six').waitFor()
+    assert.equal(await page.locator('.actas').count(), 0)
+  })
+}
+
+test('a key can have only the scopes that its maker could use', { skip }, async (t) => {
+  const owner = await register(service.base, 'Olga Owns', 'olga@scopes.test', 'Scopes', { slug: 'team', seats: 3 })
+  const roles = `/api/v1/tenant/${owner.tenant}/roles`
+  await call(service.base, 'POST', roles, { name: 'integrator', permissions: ['api_keys.manage'] }, owner.token)
+  const member = await joins(service.base, owner, 'Ines Integrates', 'ines@scopes.test', 'integrator')
+  await call(service.base, 'POST', `/api/v1/tenant/${owner.tenant}/api-keys`, { name: 'bookkeeping', scopes: ['invoices.read'] }, owner.token)
+  const page = await visit(t, browser, service.base, { width: 390 })
+  await signIn(page, member)
+  await page.goto('/developers')
+  await page.getByRole('row', { name: /bookkeeping/ }).getByRole('button').last().click()
+  await page.getByRole('menuitem', { name: 'Rename' }).waitFor()
+  assert.equal(await page.getByRole('menuitem', { name: /Replace/ }).count(), 0)
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'New key' }).first().click()
+  const form = page.getByRole('dialog')
+  const invoices = form.getByRole('checkbox', { name: /See invoices/ })
+  assert.ok(await invoices.isDisabled())
+  await form.getByText('Requires the permission to change the plan and pay.').waitFor()
+  await form.getByLabel('Name').fill('metering')
+  await check(page, 'scopes that one cannot give')
+  await form.getByRole('button', { name: 'Make the key' }).click()
+  await page.getByLabel('Secret', { exact: true }).waitFor()
 })
 
 test('the sandbox bar moves the time and shows the mail', { skip }, async (t) => {

@@ -188,3 +188,75 @@ test('nothing jumps while a page is read, and nothing moves for who wants no mot
     }
   }
 })
+
+test('two clicks in the same instant send a form once', { skip }, async (t) => {
+  const owner = await register(service.base, 'Dora Double', 'dora@manners.test', 'Double', { slug: 'team', seats: 5 })
+  const page = await visit(t, browser, service.base)
+  await signIn(page, owner)
+  await page.goto('/team')
+  await page.getByRole('button', { name: 'Invite someone' }).click()
+  await page.getByRole('dialog').locator('[name=email]').fill('once@manners.test')
+  let sent = 0
+  page.on('request', (request) => { if (request.method() === 'POST' && /invitations$/.test(request.url())) sent++ })
+  await page.getByRole('dialog').locator('button[type=submit]').evaluate((button) => { button.click(); button.click() })
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
+  assert.equal(sent, 1)
+})
+
+test('a slow page shows a skeleton after 300 ms, and keeps its frame', { skip }, async (t) => {
+  const owner = await register(service.base, 'Sam Slow', 'sam@manners.test', 'Slow', { slug: 'starter' })
+  const page = await visit(t, browser, service.base)
+  await signIn(page, owner)
+  await page.waitForLoadState('networkidle')
+  let answer
+  const asked = new Promise((then) => { answer = then })
+  let release
+  const held = new Promise((then) => { release = then })
+  await page.route('**/api/v1/tenant/*/invoices*', async (route) => { answer(); await held; await route.fallback() })
+  await page.getByRole('navigation').getByRole('link', { name: 'Invoices' }).click()
+  await asked
+  const skeleton = page.locator('.waiting').first()
+  await skeleton.waitFor({ state: 'attached' })
+  const opacity = () => skeleton.evaluate((one) => Number(getComputedStyle(one).opacity))
+  assert.equal(await skeleton.evaluate((one) => getComputedStyle(one).animationDelay), '0.3s')
+  await waitFor(async () => (await opacity()) === 1)
+  assert.ok(await page.getByRole('navigation').getByRole('link', { name: 'Team' }).isVisible())
+  release()
+  await skeleton.waitFor({ state: 'detached' })
+  await page.getByRole('heading', { name: 'Invoices' }).first().waitFor()
+})
+
+test('a page that cannot be loaded without a connection leaves the console as it is', { skip }, async (t) => {
+  const owner = await register(service.base, 'Nora Network', 'nora@manners.test', 'Network')
+  const page = await visit(t, browser, service.base, { lost: true })
+  await signIn(page, owner)
+  await page.waitForLoadState('networkidle')
+  await page.context().setOffline(true)
+  await page.getByRole('navigation').getByRole('link', { name: 'Developers' }).click()
+  await page.getByRole('main').getByText('No connection').waitFor()
+  assert.ok(await page.getByRole('navigation').getByRole('link', { name: 'Team' }).isVisible(), 'the navigation is still there')
+  await page.context().setOffline(false)
+  await page.getByRole('main').getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('heading', { name: 'Developers' }).first().waitFor()
+})
+
+test('a refused field is in sight below the header, and the error of a form is beside its button', { skip }, async (t) => {
+  const owner = await register(service.base, 'Una Under', 'una@manners.test', 'Under')
+  const page = await visit(t, browser, service.base, { width: 390, expect: ['422 /api/v1/tenant', '500 /api/v1/tenant'] })
+  await signIn(page, owner)
+  await page.goto('/settings')
+  await page.fill('[name=vat_number]', '?')
+  const submit = page.locator('form:has([name=city]) button[type=submit]')
+  await submit.click()
+  const field = page.locator('.field:has([name=vat_number])')
+  await field.locator('.error').waitFor()
+  const [top, below] = await Promise.all([field.evaluate((one) => one.getBoundingClientRect().top), page.locator('header.top').evaluate((one) => one.getBoundingClientRect().bottom)])
+  assert.ok(top >= below, `the field begins at ${top}, the header ends at ${below}`)
+  await page.fill('[name=vat_number]', '')
+  await page.route('**/api/v1/tenant', (route) => (route.request().method() === 'PATCH' ? route.fulfill({ status: 500, json: { message: 'broken' } }) : route.fallback()))
+  await submit.click()
+  const problem = page.locator('form:has([name=city]) .note[role=alert]')
+  await problem.waitFor()
+  const distance = await problem.evaluate((one) => Math.abs(one.getBoundingClientRect().top - one.parentElement.querySelector('button[type=submit]').getBoundingClientRect().bottom))
+  assert.ok(distance < 120, `the error is ${distance} px away from its button`)
+})

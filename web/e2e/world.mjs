@@ -52,6 +52,8 @@ export async function startService() {
   return {
     base,
     log: () => log,
+    /** Runs a command of the program on the data of the service. */
+    command: (args, more = {}) => execFileSync(program, [...args, '--data', path.join(folder, 'data')], { stdio: 'pipe', env: { ...env, ...more } }),
     async stop() {
       service.kill('SIGTERM')
       await ended
@@ -70,19 +72,21 @@ export function startBrowser() {
 /**
  * Opens a page of a new person: a window of a size, in a language and theme. At the end of the test
  * the browser must have logged no error, and no request may have failed but those that expect names
- * as `STATUS /path`; with lost also those that the story takes the connection from.
+ * as `STATUS /path`, and no error be logged but those that logs matches; with lost also those that the story takes the connection from.
  */
-export async function visit(t, browser, base, { width = 1280, locale = 'en-GB', theme = 'light', expect = [], lost = false } = {}) {
+export async function visit(t, browser, base, { width = 1280, locale = 'en-GB', theme = 'light', expect = [], logs, lost = false } = {}) {
   const context = await browser.newContext({ viewport: { width, height: width < 700 ? 844 : 900 }, locale, colorScheme: theme, baseURL: base })
   context.setDefaultTimeout(20_000)
   const troubles = []
+  const answers = []
   const watch = (page) => {
     page.on('console', (message) => {
-      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource')) troubles.push(`console: ${message.text()}`)
+      if (message.type() === 'error' && !message.text().startsWith('Failed to load resource') && !logs?.test(message.text())) troubles.push(`console: ${message.text()}`)
     })
     page.on('pageerror', (error) => troubles.push(`script: ${error}`))
     page.on('response', (response) => {
       const { pathname } = new URL(response.url())
+      if (pathname.startsWith('/api/')) answers.push(`${response.status()} ${response.request().method()} ${pathname}`)
       const known = expect.some((one) => one === `${response.status()} ${pathname}` || (one.endsWith('*') && `${response.status()} ${pathname}`.startsWith(one.slice(0, -1))))
       if (response.status() >= 400 && !known) troubles.push(`${response.status()} ${response.request().method()} ${pathname}`)
     })
@@ -94,6 +98,10 @@ export async function visit(t, browser, base, { width = 1280, locale = 'en-GB', 
   context.on('page', watch)
   const page = await context.newPage()
   t.after(async () => {
+    if (!t.passed) {
+      const text = await page.locator('body').innerText({ timeout: 5000 }).catch(String)
+      t.diagnostic(`at ${page.url()}; the last answers: ${answers.slice(-8).join(', ')}; the page: ${text.replace(/\s+/g, ' ').slice(0, 600)}`)
+    }
     await context.close()
     assert.deepEqual(troubles, [], 'what the browser complained of')
   })
@@ -140,14 +148,14 @@ export async function register(base, name, email, organization, plan) {
   return { email, password, token: login.accessToken, tenant }
 }
 
-/** Buys a plan with a card of the sandbox. */
-export async function subscribe(base, token, tenant, { slug, card = '4242424242424242', seats = 1, currency = 'EUR' }) {
-  const plans = await call(base, 'GET', `/api/v1/tenant/${tenant}/plans`, undefined, token)
+/** Buys a plan with a card of the sandbox, or by a bank debit where there is an IBAN. */
+export async function subscribe(base, token, tenant, { slug, card = '4242424242424242', iban, seats = 1, currency = 'EUR' }) {
+  const plans = await call(base, 'GET', `/api/v1/tenant/${tenant}/plans?currency=${currency}`, undefined, token)
   const plan = plans.data.find((one) => one.slug === slug)
   const { data } = await call(base, 'POST', `/api/v1/tenant/${tenant}/checkout`, {
     plan_id: plan.id, currency, quantity: plan.pricing_type === 'seat' ? seats : undefined, success_url: `${base}/`, cancel_url: `${base}/`,
   }, token)
-  await fetch(data.url, { method: 'POST', body: new URLSearchParams({ card_number: card }), redirect: 'manual', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } })
+  await fetch(data.url, { method: 'POST', body: new URLSearchParams(iban ? { iban } : { card_number: card }), redirect: 'manual', headers: { 'Content-Type': 'application/x-www-form-urlencoded' } })
   for (let i = 0; i < 100; i++) {
     if ((await call(base, 'GET', `/api/v1/tenant/${tenant}/subscription`, undefined, token)).data) return
     await new Promise((then) => setTimeout(then, 100))

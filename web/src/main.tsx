@@ -6,10 +6,12 @@ import { RouterProvider } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
 import { newQueryClient } from './api/queries'
+import { offeredCurrenciesQuery } from './app/currencies'
 import { preferredLanguage, showIn } from './app/locale'
 import { newRouter } from './app/router'
 import { settingsQuery } from './app/session'
 import { theme } from './app/theme'
+import { ActingEnded } from './shell/ActingEnded'
 import { Expired } from './shell/Expired'
 import { Offline } from './shell/Offline'
 import { Sandbox } from './shell/Sandbox'
@@ -19,8 +21,11 @@ import './styles/index.css'
 const queries = newQueryClient()
 const router = newRouter(queries)
 
-void queries.prefetchQuery(settingsQuery)
+const settings = queries.fetchQuery(settingsQuery)
+void queries.prefetchQuery(offeredCurrenciesQuery)
 await showIn(preferredLanguage())
+// Where the reader's language is not offered, the pages are in English.
+void settings.then(({ locales }) => { if (!locales.includes(preferredLanguage())) void showIn('en') }, () => {})
 
 createRoot(document.getElementById('root')!).render(
   <StrictMode>
@@ -30,6 +35,7 @@ createRoot(document.getElementById('root')!).render(
           <RouterProvider router={router} />
           <Sandbox />
           <Expired />
+          <ActingEnded />
           <Toasts><Offline /></Toasts>
         </QueryClientProvider>
       </I18nProvider>

@@ -1,5 +1,7 @@
 import { html, nothing } from 'lit-html'
 import { ApiError, type Schema } from './core/client'
+import { leftToPay, nextBill } from './core/bill'
+import { loadDecimals } from './core/format'
 import { canChange, leave } from './core/pay'
 import { define, status, TenantryElement, type Content, type Values } from './core/element'
 import { each, planWithSeats } from './core/plans'
@@ -19,6 +21,7 @@ interface Billing {
   total: number
   /** What usage comes to so far, for a plan that is billed by it. */
   usage: number
+  balance?: Schema<'Money'>
 }
 
 interface Paged<T> {
@@ -49,14 +52,21 @@ export class TenantryBilling extends TenantryElement<Billing> {
   protected override async read(): Promise<Billing> {
     const { data: tenant } = await this.client.get<{ data: Schema<'Tenant'> }>('/tenant')
     const path = `/tenant/${tenant.id}`
-    const [{ data: subscription }, open, invoices] = await Promise.all([
+    const [{ data: subscription }, open, invoices, balance] = await Promise.all([
       this.client.get<{ data: Subscription | null }>(`${path}/subscription`),
       this.client.get<Paged<Invoice[]>>(`${path}/invoices?status=open&per_page=5`),
       this.client.get<Paged<Invoice[]>>(`${path}/invoices?per_page=${this.shownInvoices}`),
+      this.balance(tenant), loadDecimals(this.client),
     ])
     const usage = subscription?.plan.pricing_type === 'usage'
       ? (await this.client.get<{ data: Schema<'CostEstimate'> }>(`${path}/usage/cost-estimate`)).data.total_amount_cents : 0
-    return { tenant, subscription, open: open.data, invoices: invoices.data, total: invoices.meta.total, usage }
+    return { tenant, subscription, open: open.data, invoices: invoices.data, total: invoices.meta.total, usage, balance }
+  }
+
+  /** The balance that the next invoices use, for members who may manage the billing. While the provider is away nothing is known of it. */
+  private async balance({ id, user_permissions: may }: Schema<'Tenant'>): Promise<Schema<'Money'> | undefined> {
+    if (!may.includes('billing.manage')) return undefined
+    return this.client.get<{ data: Schema<'CustomerCredit'> }>(`/tenant/${id}/credit`).then(({ data }) => data.balance, () => undefined)
   }
 
   protected override show(data: Billing): Content {
@@ -82,30 +92,38 @@ export class TenantryBilling extends TenantryElement<Billing> {
   }
 
   /** The plan and the next payment in one sentence, and below why it is that much. */
-  private sentence({ tenant, subscription, open, usage }: Billing): [string, string] {
+  private sentence({ tenant, subscription, open, usage, total, balance }: Billing): [string, string] {
     const { format, t } = this
-    if (!subscription) return [t(texts.none, { name: tenant.name }), t(texts.noneText)]
+    if (!subscription) return total > 0 ? [t(texts.former, { name: tenant.name }), t(texts.formerText)] : [t(texts.none, { name: tenant.name }), t(texts.noneText)]
     const { plan, currency } = subscription
     const regular = subscription.price_cents * subscription.quantity
-    const owed = open.reduce((sum, one) => sum + one.total.amount_cents, 0)
+    const bill = nextBill(subscription, usage, balance)
+    const runs = subscription.status === 'active' || subscription.status === 'trialing'
+    const sum = (invoices: Invoice[]) => invoices.reduce((all, one) => all + leftToPay(one).amount_cents, 0)
+    // A debit in progress asks nothing of anybody.
+    const [due, inProgress] = [sum(open.filter((one) => one.payment_action)), sum(open.filter((one) => !one.payment_action))]
     const values = {
       what: planWithSeats(t, plan.name, plan.pricing_type, subscription.quantity), each: each(t, subscription),
       price: format.money(subscription.price_cents, currency), base: format.money(regular, currency), extra: format.money(usage, currency),
-      total: format.money(regular + usage, currency), renewal: format.day(subscription.current_period_end),
-      owed: format.money(owed, open[0]?.total.currency ?? currency), end: format.day(subscription.cancel_at ?? subscription.trial_ends_at ?? subscription.current_period_end),
+      total: format.money(bill.total, currency), charged: format.money(bill.charged ?? 0, currency), applied: format.money(bill.applied ?? 0, currency), renewal: format.day(subscription.current_period_end),
+      owed: format.money(due || inProgress, open[0]?.total.currency ?? currency), end: format.day(subscription.cancel_at ?? subscription.trial_ends_at ?? subscription.current_period_end),
     }
     const seat = plan.pricing_type === 'seat'
-    if (owed > 0) return [t(texts.due, values), t(subscription.status === 'active' ? texts.dueActive : texts.duePaused, values)]
+    if (due > 0) return [t(texts.due, values), t(!runs ? texts.duePaused : subscription.cancel_at ? texts.endsOn : texts.dueActive, { ...values, name: plan.name })]
+    if (!runs && inProgress > 0) return [t(texts.inProgress, values), t(texts.inProgressText)]
     if (subscription.cancel_at) return [t(texts.ends, values), t(texts.endsText)]
     if (subscription.status === 'trialing') return [t(texts.freeUntil, values), t(seat ? texts.trialSeats : texts.trialText, values)]
     if (subscription.status === 'paused' || subscription.status === 'unpaid') return [t(texts.paused, values), t(texts.pausedText)]
     if (regular + usage === 0) return [t(texts.isFree, values), t(texts.freeText, values)]
-    return [t(texts.on, values), t(plan.pricing_type === 'usage' ? texts.usageText : seat ? texts.seatText : texts.text, values)]
+    const why = t(plan.pricing_type === 'usage' ? texts.usageText : seat ? texts.seatText : texts.text, values)
+    if (bill.charged === undefined || bill.applied === undefined) return [t(texts.each, values), why]
+    if (bill.charged === 0) return [t(texts.nothing, values), bill.applied > 0 ? t(texts.fromBalance, values) : why]
+    return [t(texts.on, { ...values, total: values.charged }), bill.applied > 0 ? `${why} ${t(texts.fromBalance, values)}` : why]
   }
 
   /** An invoice that waits for its payment, with what to do. */
   private due(invoice: Invoice, data: Billing, manages: boolean): Content {
-    const values = { amount: this.format.sum(invoice.total), period: invoice.number }
+    const values = { amount: this.format.sum(leftToPay(invoice)), period: invoice.number }
     if (!invoice.payment_action) return this.note('', this.t(texts.underWay, values), this.t(texts.underWayText), undefined, 'clock')
     const confirm = invoice.payment_action.type === 'confirm'
     return this.note('bad', this.t(texts.open, values), `${this.t(confirm ? texts.confirmText : texts.openText)} ${manages ? '' : this.t(texts.others)}`,
@@ -122,7 +140,7 @@ export class TenantryBilling extends TenantryElement<Billing> {
 
   private pay(invoice: Invoice, data: Billing, look: string, text: string): Content {
     if (invoice.payment_action?.type === 'confirm') return this.link(this.t(texts.confirm), invoice.payment_action.url, look)
-    const amount = this.format.sum(invoice.total)
+    const amount = this.format.sum(leftToPay(invoice))
     const pay = async () => {
       let paid: Invoice | undefined
       try {
@@ -208,11 +226,13 @@ export class TenantryBilling extends TenantryElement<Billing> {
 
   private invoice(invoice: Invoice, data: Billing, manages: boolean): Content {
     const { format } = this
+    const { amount_cents: cents } = invoice.total
     const state = {
-      paid: status('good', this.t(texts.isPaid)), open: status('warn', this.t(texts.isOpen)), void: status('off', this.t(texts.isVoid)),
+      paid: status('good', this.t(cents < 0 ? texts.isCredited : cents > 0 && invoice.balance_applied.amount_cents >= cents ? texts.isFromBalance : texts.isPaid)),
+      open: !invoice.payment_action ? status('wait', this.t(texts.isInProgress)) : status('warn', this.t(texts.isOpen)), void: status('off', this.t(texts.isVoid)),
       uncollectible: status('bad', this.t(texts.isOff)), draft: status('wait', this.t(texts.isOpen)),
     }[invoice.status]
-    const day = invoice.status === 'paid' ? invoice.paid_at && format.day(invoice.paid_at) : invoice.status === 'open' && invoice.due_date ? this.t(texts.dueOn, { day: format.day(invoice.due_date) }) : undefined
+    const day = invoice.status === 'paid' ? invoice.paid_at && format.day(invoice.paid_at) : invoice.status === 'open' && invoice.payment_action && invoice.due_date ? this.t(texts.dueOn, { day: format.day(invoice.due_date) }) : undefined
     return html`<li part="row"><div><b>${invoice.lines[0]?.description ?? invoice.number}</b><small>${invoice.number}, ${format.dayWithYear(invoice.issue_date)}</small></div>
       <div class="how">${state}${day ? html`<small>${day}</small>` : nothing}</div>
       <b class="amount">${format.sum(invoice.total)}</b>

@@ -2,6 +2,8 @@ import { html, nothing } from 'lit-html'
 import { ApiError, type Schema } from './core/client'
 import { PlanChange } from './core/change'
 import { define, icon, TenantryElement, type Content } from './core/element'
+import { loadDecimals } from './core/format'
+import { canChange } from './core/pay'
 import { currencyOfRegion, each, firstCurrency, intervalOf, per, planWithSeats, priceOf } from './core/plans'
 import { pricing as texts } from './texts/pricing'
 import base from './core/base.css'
@@ -79,13 +81,13 @@ export class TenantryPricing extends TenantryElement<Catalog> {
   protected override async read(): Promise<Catalog> {
     const [{ data: plans }, { data: products }, { data: settings }, own] = await Promise.all([
       this.client.get<{ data: Plan[] }>('/catalog/plans'), this.client.get<{ data: Schema<'Product'>[] }>('/catalog/products'),
-      this.client.get<{ data: Schema<'Settings'> }>('/settings'), this.own(),
+      this.client.get<{ data: Schema<'Settings'> }>('/settings'), this.own(), loadDecimals(this.client),
     ])
     const slugs = this.plans?.split(',').map((one) => one.trim())
     const product = products.find((one) => one.slug === this.product)
     const shown = plans.filter((one) => (!slugs || slugs.includes(one.slug)) && (!this.product || one.product_id === product?.id)).sort((a, b) => a.sort_order - b.sort_order)
     const fixed = own?.subscription?.currency
-    const currency = fixed ?? firstCurrency(shown, this.shownCurrency, this.currency?.toUpperCase(), own?.tenant.preferred_currency, currencyOfRegion(), settings.default_currency)
+    const currency = fixed ?? firstCurrency(shown, [this.shownCurrency, this.currency?.toUpperCase()], [own?.tenant.preferred_currency, currencyOfRegion(), settings.default_currency])
     if (own) own.offered = (await this.client.get<{ data: Schema<'OfferedPlan'>[] }>(`/tenant/${own.tenant.id}/plans?currency=${currency}`)).data
     return { plans: shown, products, currency, own }
   }
@@ -113,10 +115,7 @@ export class TenantryPricing extends TenantryElement<Catalog> {
     const interval = wish(this.shownInterval) ?? wish(this.interval) ?? (current ? intervalOf(current) : undefined) ?? intervals[0]![0]
     const groups = products.map((product) => ({ product, plans: plans.filter((one) => one.product_id === product.id && intervalOf(one) === interval) })).filter((one) => one.plans.length > 0)
     const currencies = [...new Set(plans.flatMap((plan) => plan.prices.map((price) => price.currency)))].sort()
-    const chooseCurrency = (event: Event) => {
-      this.shownCurrency = (event.target as HTMLSelectElement).value
-      void this.reload()
-    }
+    const chooseCurrency = (event: Event) => this.showIn((event.target as HTMLSelectElement).value)
     return html`
       <div class="head">${this.headed(this.t(texts.plans))}<div class="tools">
         ${intervals.length > 1 ? html`<div class="seg" part="intervals" role="group" aria-label=${this.t(texts.paid)}>${intervals.map(([value, plan]) =>
@@ -138,6 +137,17 @@ export class TenantryPricing extends TenantryElement<Catalog> {
       ? this.note('good', this.t(texts.current, { what: this.what(subscription) })) : this.note('', this.t(texts.paying), this.t(texts.payingText), undefined, 'clock')}</div>`
   }
 
+  /** Whether a plan begins with a trial: a tenant that has had one gets no other. */
+  private hasTrial(plan: Plan, own: Own | null): boolean {
+    return own ? own.offered.some((one) => one.id === plan.id && one.trial_days > 0) : plan.trial_days > 0
+  }
+
+  /** Shows the prices in a currency that was chosen. */
+  private showIn(currency: string): void {
+    this.shownCurrency = currency
+    void this.reload()
+  }
+
   private what({ plan, quantity }: Schema<'Subscription'>): string {
     return planWithSeats(this.t, plan.name, plan.pricing_type, quantity)
   }
@@ -147,22 +157,28 @@ export class TenantryPricing extends TenantryElement<Catalog> {
     const now = plan.id === own?.subscription?.plan.id
     // The price of the running subscription holds, whatever the plan costs by now.
     const cents = now ? own?.subscription?.price_cents : plan.prices.find((one) => one.currency === currency)?.price_cents
+    // What has a limit in one plan is unlimited in another that includes it without a number.
+    const limited = new Set(data.plans.flatMap((one) => one.entitlements.filter((of) => of.type === 'quota').map((of) => of.feature.code)))
+    const meters = plan.meters.filter((one) => one.currency === currency)
     const item = (text: string) => html`<li>${icon('check')}<span>${text}</span></li>`
-    const value = ({ type, value: amount, feature: { name } }: Schema<'PlanEntitlement'>) =>
-      type === 'boolean' ? name : this.t(texts.value, { name, amount: amount === null ? this.t(texts.unlimited) : this.format.number(amount) })
+    const value = ({ type, value: amount, feature: { name, code } }: Schema<'PlanEntitlement'>) =>
+      type === 'boolean' && !limited.has(code) ? name : this.t(texts.value, { name, amount: amount === null || type === 'boolean' ? this.t(texts.unlimited) : this.format.number(amount) })
     return html`<li class="offer ${now ? 'now' : ''}" part="plan ${now ? 'current-plan' : ''}">
       <div class="top">${this.headed(plan.name, level)}${now ? html`<span class="tag" part="tag">${this.t(texts.now)}</span>` : nothing}</div>
       ${plan.description ? html`<p class="muted">${plan.description}</p>` : nothing}
-      <div class="p" part="price">${cents === undefined ? html`<span class="muted">${this.t(texts.notSold)}</span>` : html`<b>${priceOf(this.t, this.format, cents, currency)}</b>
+      <div class="p" part="price">${cents === undefined ? html`<span class="muted">${this.t(texts.notSold, { currency })}</span>
+        ${own?.subscription ? nothing : plan.prices.map((one) => html`<button type="button" class="btn s quiet" part="button" @click=${() => this.showIn(one.currency)}>${this.t(texts.showIn, { currency: one.currency })}</button>`)}` : html`<b>${priceOf(this.t, this.format, cents, currency)}</b>
         ${cents > 0 || plan.pricing_type === 'usage' ? html`<span class="muted">${per(this.t, plan)}</span>` : nothing}`}
-        ${plan.pricing_type === 'usage' && cents !== undefined ? html`<p class="help">${this.t(texts.beyond)}</p>` : nothing}</div>
-      <ul part="features">${plan.trial_days > 0 && !own?.subscription ? item(this.t(texts.trial, { count: plan.trial_days })) : nothing}${plan.entitlements.map((one) => item(value(one)))}</ul>
-      <div class="foot">${cents === undefined || now ? nothing : this.action(plan, cents, data)}</div></li>`
+        ${plan.pricing_type === 'usage' && cents !== undefined ? meters.length === 0 ? html`<p class="help">${this.t(texts.beyond)}</p>` : meters.map((one) =>
+          html`<p class="help">${this.t(/^[A-Za-z]{1,3}$/.test(one.unit_label ?? '') ? texts.meter : texts.meterEach, { name: one.name, amount: this.format.unitPrice(one.unit_price_cents, currency), unit: one.unit_label ?? '' })}</p>`) : nothing}</div>
+      <ul part="features">${this.hasTrial(plan, own) && !own?.subscription ? item(this.t(texts.trial, { count: plan.trial_days })) : nothing}${plan.entitlements.map((one) => item(value(one)))}</ul>
+      <div class="foot">${cents === undefined || (now && plan.pricing_type !== 'seat') ? nothing : this.action(plan, cents, data)}</div></li>`
   }
 
   /** The way to a plan, or why there is none. */
   private action(plan: Plan, cents: number, { currency, own }: Catalog): Content {
-    const text = own?.subscription ? this.t(texts.choose, { name: plan.name }) : this.t(plan.trial_days > 0 ? texts.try : texts.choose, { name: plan.name })
+    const now = plan.id === own?.subscription?.plan.id
+    const text = this.t(now ? texts.seats : !own?.subscription && this.hasTrial(plan, own) ? texts.try : texts.choose, { name: plan.name })
     const detail = { plan: plan.slug, plan_id: plan.id, interval: intervalOf(plan), currency, price_cents: cents }
     const offered = own?.offered.find((one) => one.id === plan.id)
     const url = this.checkoutUrl ?? (own ? undefined : this.address('/onboarding?plan={plan}&currency={currency}'))
@@ -170,13 +186,15 @@ export class TenantryPricing extends TenantryElement<Catalog> {
     if (own && !filled) {
       if (!own.tenant.user_permissions.includes('billing.manage')) return nothing
       const change = new PlanChange(this, own.tenant, own.subscription)
-      const why = offered && change.hindrance(offered)
+      if (now && !canChange(own.subscription)) return nothing
+      const why = offered && !now && change.hindrance(offered)
       if (!offered || why) return html`<p class="help">${why}</p>`
       const choose = async () => {
         if (this.emit('tenantry-choose', { ...detail, url: null }, true)) await change.ask(offered, currency)
       }
-      return this.doing(`choose-${plan.id}`, text, choose, { look: 'primary block', part: 'button primary' })
+      return this.doing(`choose-${plan.id}`, text, choose, now ? { look: 'block' } : { look: 'primary block', part: 'button primary' })
     }
+    if (now) return nothing
     // A link, so that it can be opened beside; the page may take over.
     const choose = (event: Event) => {
       if (!this.emit('tenantry-choose', { ...detail, url: filled }, true)) event.preventDefault()

@@ -2,6 +2,7 @@ import { html, nothing } from 'lit-html'
 import { ago } from './core/ago'
 import { ApiError, type Schema } from './core/client'
 import { define, status, TenantryElement, type Content, type Values } from './core/element'
+import { firstLetter } from './core/format'
 import { team as texts } from './texts/team'
 import base from './core/base.css'
 import rows from './core/rows.css'
@@ -92,7 +93,7 @@ export class TenantryTeam extends TenantryElement<Team> {
       const { error } = this.stateOf(name)
       this.ask({ title: this.t(texts.roleFailed), body: () => this.problem(error) })
     }
-    const letters = member.name.split(/\s+/).map((one) => one[0] ?? '').slice(0, 2).join('').toUpperCase()
+    const letters = member.name.trim().split(/\s+/).map(firstLetter).slice(0, 2).join('').toUpperCase()
     return html`<li part="row">
       <div class="person">${member.avatar ? html`<img class="av" src=${member.avatar} alt="" />` : html`<span class="av" aria-hidden="true">${letters}</span>`}
         <span><b>${member.name} ${self ? this.t(texts.you) : nothing}</b><small>${member.email}</small></span></div>

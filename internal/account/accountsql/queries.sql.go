@@ -104,6 +104,75 @@ func (q *Queries) DeleteExpiredCredentialsOfUser(ctx context.Context, arg Delete
 	return err
 }
 
+const deleteIdentities = `-- name: DeleteIdentities :many
+DELETE FROM oauth_identities WHERE user_id = $1 RETURNING id, provider
+`
+
+type DeleteIdentitiesRow struct {
+	ID       uuid.UUID
+	Provider string
+}
+
+func (q *Queries) DeleteIdentities(ctx context.Context, userID int64) ([]DeleteIdentitiesRow, error) {
+	rows, err := q.db.QueryContext(ctx, deleteIdentities, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []DeleteIdentitiesRow{}
+	for rows.Next() {
+		var i DeleteIdentitiesRow
+		if err := rows.Scan(&i.ID, &i.Provider); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const deleteIdentitiesOfOtherEmails = `-- name: DeleteIdentitiesOfOtherEmails :many
+DELETE FROM oauth_identities WHERE user_id = $1 AND email <> $2 RETURNING id, provider
+`
+
+type DeleteIdentitiesOfOtherEmailsParams struct {
+	UserID int64
+	Email  string
+}
+
+type DeleteIdentitiesOfOtherEmailsRow struct {
+	ID       uuid.UUID
+	Provider string
+}
+
+func (q *Queries) DeleteIdentitiesOfOtherEmails(ctx context.Context, arg DeleteIdentitiesOfOtherEmailsParams) ([]DeleteIdentitiesOfOtherEmailsRow, error) {
+	rows, err := q.db.QueryContext(ctx, deleteIdentitiesOfOtherEmails, arg.UserID, arg.Email)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []DeleteIdentitiesOfOtherEmailsRow{}
+	for rows.Next() {
+		var i DeleteIdentitiesOfOtherEmailsRow
+		if err := rows.Scan(&i.ID, &i.Provider); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const deleteOldWrongPasswords = `-- name: DeleteOldWrongPasswords :exec
 DELETE FROM wrong_passwords WHERE closed_until < $1
 `
@@ -158,9 +227,24 @@ func (q *Queries) DeleteWrongPasswords(ctx context.Context, emailHash string) er
 	return err
 }
 
+const extendSession = `-- name: ExtendSession :exec
+UPDATE credentials SET expires_at = $2, family_expires_at = $3 WHERE id = $1 AND revoked_at IS NULL
+`
+
+type ExtendSessionParams struct {
+	ID              uuid.UUID
+	ExpiresAt       time.Time
+	FamilyExpiresAt time.Time
+}
+
+func (q *Queries) ExtendSession(ctx context.Context, arg ExtendSessionParams) error {
+	_, err := q.db.ExecContext(ctx, extendSession, arg.ID, arg.ExpiresAt, arg.FamilyExpiresAt)
+	return err
+}
+
 const insertCredential = `-- name: InsertCredential :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)
 `
 
 type InsertCredentialParams struct {
@@ -176,6 +260,7 @@ type InsertCredentialParams struct {
 	CreatedAt       time.Time
 	Ip              string
 	UserAgent       string
+	IdentityID      *uuid.UUID
 }
 
 func (q *Queries) InsertCredential(ctx context.Context, arg InsertCredentialParams) error {
@@ -192,15 +277,16 @@ func (q *Queries) InsertCredential(ctx context.Context, arg InsertCredentialPara
 		arg.CreatedAt,
 		arg.Ip,
 		arg.UserAgent,
+		arg.IdentityID,
 	)
 	return err
 }
 
 const insertPair = `-- name: InsertPair :exec
-INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent)
+INSERT INTO credentials (id, user_id, kind, token_hash, family, family_expires_at, expires_at, idle_seconds, login_at, created_at, ip, user_agent, identity_id)
 VALUES
-    ($8, $1, 'access', $9, $2, $3, $10, 0, $4, $5, $6, $7),
-    ($11, $1, 'refresh', $12, $2, $3, $13, 0, $4, $5, $6, $7)
+    ($8, $1, 'access', $9, $2, $3, $10, 0, $4, $5, $6, $7, $11),
+    ($12, $1, 'refresh', $13, $2, $3, $14, 0, $4, $5, $6, $7, $11)
 `
 
 type InsertPairParams struct {
@@ -214,6 +300,7 @@ type InsertPairParams struct {
 	AccessID         uuid.UUID
 	AccessHash       string
 	AccessExpiresAt  time.Time
+	IdentityID       *uuid.UUID
 	RefreshID        uuid.UUID
 	RefreshHash      string
 	RefreshExpiresAt time.Time
@@ -232,6 +319,7 @@ func (q *Queries) InsertPair(ctx context.Context, arg InsertPairParams) error {
 		arg.AccessID,
 		arg.AccessHash,
 		arg.AccessExpiresAt,
+		arg.IdentityID,
 		arg.RefreshID,
 		arg.RefreshHash,
 		arg.RefreshExpiresAt,
@@ -302,6 +390,29 @@ func (q *Queries) KeepLocale(ctx context.Context, arg KeepLocaleParams) error {
 	return err
 }
 
+const liveSession = `-- name: LiveSession :one
+SELECT id, expires_at, family_expires_at FROM credentials
+WHERE token_hash = $1 AND kind = 'session' AND revoked_at IS NULL AND expires_at > $2
+`
+
+type LiveSessionParams struct {
+	TokenHash string
+	Now       time.Time
+}
+
+type LiveSessionRow struct {
+	ID              uuid.UUID
+	ExpiresAt       time.Time
+	FamilyExpiresAt time.Time
+}
+
+func (q *Queries) LiveSession(ctx context.Context, arg LiveSessionParams) (LiveSessionRow, error) {
+	row := q.db.QueryRowContext(ctx, liveSession, arg.TokenHash, arg.Now)
+	var i LiveSessionRow
+	err := row.Scan(&i.ID, &i.ExpiresAt, &i.FamilyExpiresAt)
+	return i, err
+}
+
 const lockUserByID = `-- name: LockUserByID :one
 SELECT u.id, u.name, u.email, u.password_hash, u.is_platform_admin, u.platform_permissions, u.email_verified_at, u.locale
 FROM users u
@@ -351,6 +462,17 @@ func (q *Queries) LockWrongPasswords(ctx context.Context, emailHash string) (Loc
 	var i LockWrongPasswordsRow
 	err := row.Scan(&i.Count, &i.BeganAt, &i.ClosedUntil)
 	return i, err
+}
+
+const loginBegan = `-- name: LoginBegan :one
+SELECT login_at FROM credentials WHERE id = $1
+`
+
+func (q *Queries) LoginBegan(ctx context.Context, id uuid.UUID) (time.Time, error) {
+	row := q.db.QueryRowContext(ctx, loginBegan, id)
+	var login_at time.Time
+	err := row.Scan(&login_at)
+	return login_at, err
 }
 
 const markCredentialUsed = `-- name: MarkCredentialUsed :exec
@@ -608,6 +730,21 @@ func (q *Queries) RevokeLogin(ctx context.Context, arg RevokeLoginParams) (int64
 	return result.RowsAffected()
 }
 
+const revokeLoginsThrough = `-- name: RevokeLoginsThrough :exec
+UPDATE credentials SET revoked_at = $3 WHERE user_id = $1 AND identity_id = $2 AND revoked_at IS NULL
+`
+
+type RevokeLoginsThroughParams struct {
+	UserID     int64
+	IdentityID *uuid.UUID
+	Now        *time.Time
+}
+
+func (q *Queries) RevokeLoginsThrough(ctx context.Context, arg RevokeLoginsThroughParams) error {
+	_, err := q.db.ExecContext(ctx, revokeLoginsThrough, arg.UserID, arg.IdentityID, arg.Now)
+	return err
+}
+
 const revokeOtherLogins = `-- name: RevokeOtherLogins :exec
 UPDATE credentials SET revoked_at = $3 WHERE user_id = $1 AND family <> $2 AND revoked_at IS NULL
 `
@@ -689,6 +826,17 @@ func (q *Queries) TakePasswordReset(ctx context.Context, arg TakePasswordResetPa
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const tenantOf = `-- name: TenantOf :one
+SELECT tenant_id FROM memberships WHERE user_id = $1
+`
+
+func (q *Queries) TenantOf(ctx context.Context, userID int64) (uuid.UUID, error) {
+	row := q.db.QueryRowContext(ctx, tenantOf, userID)
+	var tenant_id uuid.UUID
+	err := row.Scan(&tenant_id)
+	return tenant_id, err
 }
 
 const updatePassword = `-- name: UpdatePassword :exec

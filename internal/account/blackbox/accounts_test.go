@@ -218,3 +218,26 @@ func TestCompleteSetup(t *testing.T) {
 		}
 	})
 }
+
+// A password may be typed in another form of Unicode than the one that it was set in.
+func TestPasswordsInOtherForms(t *testing.T) {
+	t.Parallel()
+	const composed, decomposed = "P\u00e4ssw\u00f6rter", "Pa\u0308sswo\u0308rter"
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		login := func(password string) apptest.Reply {
+			return s.Call("POST", "/api/v1/auth/login", "", map[string]any{"email": "ada@example.com", "password": password})
+		}
+		s.Call("POST", "/api/v1/auth/register", "", apptest.Registration("ada@example.com", map[string]any{
+			"password": composed, "password_confirmation": decomposed,
+		})).Want(201)
+		login(decomposed).Want(200)
+		login("Passworter").Want(401)
+		token := login(composed).Want(200).Str("accessToken")
+		s.Call("PUT", "/api/v1/user/password", token, map[string]any{
+			"current_password": decomposed, "password": "A\u030angstro\u0308m", "password_confirmation": "\u00c5ngstr\u00f6m",
+		}).Want(204)
+		resetPassword(s, "ada@example.com", resetToken(s, "ada@example.com"), "\u212bngstro\u0308m").Want(200)
+		login("\u00c5ngstr\u00f6m").Want(200)
+		login("A\u030angstro\u0308m").Want(200)
+	})
+}

@@ -73,9 +73,11 @@ func (c *scene) resetToken() string {
 }
 
 func (c *scene) oneTimeCode() string {
-	code := uuid.NewString()
-	apptest.Exec(c.s.T, c.s.DB(), "INSERT INTO oauth_codes (code_hash, user_id, is_new_user, expires_at, created_at) VALUES ($1, $2, false, $3, $4)",
-		hashed(code), c.id, clock.System().Now().Add(time.Hour).UTC(), clock.System().Now().UTC())
+	code, identity, now := uuid.NewString(), uuid.New(), clock.System().Now().UTC()
+	apptest.Exec(c.s.T, c.s.DB(), "INSERT INTO oauth_identities (id, provider, subject, user_id, email, created_at) VALUES ($1, 'sandbox', $2, $3, $4, $5)",
+		identity, identity.String(), c.id, c.email, now)
+	apptest.Exec(c.s.T, c.s.DB(), "INSERT INTO oauth_codes (code_hash, user_id, is_new_user, identity_id, expires_at, created_at) VALUES ($1, $2, false, $3, $4, $5)",
+		hashed(code), c.id, identity, now.Add(time.Hour), now)
 	return code
 }
 

@@ -149,12 +149,12 @@ var fates = map[string]map[string][2]string{
 	},
 	"code exchange": {
 		"logout": {access, refused}, "reset": {dead, refused}, "admin's password": {dead, refused},
-		"revoke_previous": {dead, refused}, "reuse": {lives, refused}, "claim": {dead, refused}, "removal": {lives, refused},
+		"revoke_previous": {dead, refused}, "reuse": {lives, lives}, "claim": {dead, refused}, "removal": {lives, refused},
 		"own password": {dead, refused}, "end of others": {dead, refused}, "account's end": {dead, refused}, "leaving": {lives, refused}, "tenant's end": {lives, refused},
 	},
 	"delegated login": { // which is a proof of its own: it may come after
 		"logout": {dead, lives}, "reset": {dead, lives}, "admin's password": {dead, lives},
-		"revoke_previous": {dead, lives}, "reuse": {dead, lives}, "removal": {dead, lives},
+		"revoke_previous": {dead, lives}, "reuse": {lives, lives}, "removal": {dead, lives},
 		"own password": {dead, lives}, "end of others": {dead, lives}, "account's end": {dead, lives}, "leaving": {dead, lives}, "tenant's end": {dead, lives},
 	},
 	"registration": {"claim": {dead, refused}},

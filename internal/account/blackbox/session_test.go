@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -330,4 +331,31 @@ func TestCookieDomain(t *testing.T) {
 	send("GET", "/api/v1/auth/me", nil).Want(200)
 	send("POST", "/api/v1/auth/logout", nil)
 	send("GET", "/api/v1/auth/me", nil).Want(401)
+}
+
+// The browser that moves the sandbox's clock stays signed in, however far the clock moves, with a
+// session that is not to be remembered, too. Its login still ends without use afterwards, and a
+// request that does not come from the browser keeps no login.
+func TestMovingTheClockKeepsTheLogin(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		f := s.Frontend()
+		f.Fetch("GET", "/csrf-cookie", "", nil).Want(204)
+		f.Send("POST", "/api/v1/auth/register", apptest.Registration("ada@example.com", nil)).Want(201)
+		for _, d := range []string{"24h", "26h", "2400h"} {
+			f.Send("POST", "/sandbox/clock", map[string]any{"advance": d}).Want(200)
+			f.Fetch("GET", "/api/v1/auth/me", "", nil).Want(200)
+		}
+		now, err := time.Parse(time.RFC3339, s.Call("GET", "/sandbox/clock", "", nil).Want(200).Str("data.now"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		to := now.Add(5000 * time.Hour).Format(time.RFC3339)
+		f.Send("POST", "/sandbox/clock", map[string]any{"to": to}).Want(200)
+		f.Fetch("GET", "/api/v1/auth/me", "", nil).Want(200)
+		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "3h"}).Want(200)
+		f.Fetch("GET", "/api/v1/auth/me", "", nil).Want(401)
+		f.Send("POST", "/sandbox/clock", map[string]any{"advance": "24h"}).Want(200)
+		f.Fetch("GET", "/api/v1/auth/me", "", nil).Want(401)
+	})
 }

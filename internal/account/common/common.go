@@ -14,6 +14,8 @@ import (
 	_ "embed"
 	"strings"
 	"sync"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 //go:embed passwords.txt.gz
@@ -37,8 +39,9 @@ var list = sync.OnceValue(func() map[string]struct{} {
 	return words
 })
 
-// Has reports whether a password is one of the most common, without regard to case.
+// Has reports whether a password, in the form that is hashed, is one of the most common,
+// without regard to case.
 func Has(password string) bool {
-	_, ok := list()[strings.ToLower(password)]
+	_, ok := list()[strings.ToLower(norm.NFKC.String(password))]
 	return ok
 }

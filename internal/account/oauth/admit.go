@@ -57,17 +57,29 @@ func (s *Service) admit(ctx context.Context, provider string, who identity, key 
 //
 // Invariant: an identity belongs to one user, and nobody gets the account of an
 // email unless the provider confirms that the email is theirs. The user is locked
-// afterwards, so that whatever ends logins ends the code too, or comes before it.
+// afterwards, so that whatever ends logins ends the code too, or comes before it. The
+// identity is read again under the lock, because it may have been removed; admit then
+// starts again.
 func (s *Service) resolve(ctx context.Context, provider string, who identity, now time.Time) (admitted, error) {
-	userID, err := s.store.userOf(ctx, provider, who.subject)
+	email, emailErr := mail.NormalizeAddress(who.email)
+	proved := emailErr == nil && who.emailVerified
+	id, userID, err := s.store.linked(ctx, provider, who.subject)
 	switch {
 	case err == nil:
-		return admitted{userID: userID}, s.deps.Accounts.Lock(ctx, userID)
+		if err := s.deps.Accounts.Lock(ctx, userID); err != nil {
+			return admitted{}, err
+		}
+		present, _, err := s.store.linked(ctx, provider, who.subject)
+		if errors.Is(err, errNotLinked) || err == nil && present != id {
+			return admitted{}, errIdentityTaken
+		}
+		if err == nil && proved {
+			err = s.store.setEmail(ctx, id, email)
+		}
+		return admitted{userID: userID, identity: id}, err
 	case !errors.Is(err, errNotLinked):
 		return admitted{}, err
-	}
-	email, err := mail.NormalizeAddress(who.email)
-	if err != nil || !who.emailVerified {
+	case !proved:
 		return admitted{}, errEmailUnverified
 	}
 	userID, isNew, err := s.deps.Accounts.AdmitVerified(ctx, personName(who.name, email), email)
@@ -77,10 +89,16 @@ func (s *Service) resolve(ctx context.Context, provider string, who identity, no
 	if err != nil {
 		return admitted{}, err
 	}
-	if err := s.store.link(ctx, provider, who.subject, userID, now); err != nil {
+	id, err = s.store.link(ctx, provider, who.subject, email, userID, now)
+	if err != nil {
 		return admitted{}, err
 	}
-	return admitted{userID: userID, isNew: isNew}, s.importPicture(ctx, userID, who.picture)
+	if !isNew {
+		if err := s.deps.Accounts.Record(ctx, userID, "identity.linked", nil, map[string]any{"id": id, "provider": provider}); err != nil {
+			return admitted{}, err
+		}
+	}
+	return admitted{userID: userID, identity: id, isNew: isNew}, s.importPicture(ctx, userID, who.picture)
 }
 
 // longestPicture is the longest URL of a picture, in bytes.
@@ -110,7 +128,7 @@ func personName(name, email string) string {
 		}
 		return r
 	}, name)
-	name = strings.TrimSpace(name)
+	name = shape.NormalText(name)
 	if runes := []rune(name); len(runes) > maxName {
 		name = strings.TrimSpace(string(runes[:maxName]))
 	}

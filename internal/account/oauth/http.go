@@ -36,9 +36,23 @@ func (h *HTTP) Providers(context.Context, *struct{}) (*rest.Plain[OAuthProviders
 	return rest.Bare(OAuthProviders{Providers: h.svc.Providers()}), nil
 }
 
-// cookieName names the cookie that keeps the key with which a browser finishes the logins that it
-// began.
-const cookieName = "tenantry_oauth"
+// cookieName is the cookie with the key with which a browser finishes the logins that it
+// began. Under https its name has hostPrefix: browsers accept it from this host only, so
+// another subdomain cannot plant the key of its own browser.
+const (
+	cookieName = "tenantry_oauth"
+	hostPrefix = "__Host-"
+)
+
+// key returns the browser's key of the two cookies, for http and for https.
+func (h *HTTP) key(plain, host string) string {
+	if h.secure() {
+		return host
+	}
+	return plain
+}
+
+func (h *HTTP) secure() bool { return strings.HasPrefix(h.svc.deps.PublicURL, "https://") }
 
 // OAuthRedirect sends a browser elsewhere; its routes have the status 302.
 type OAuthRedirect struct {
@@ -49,11 +63,12 @@ type OAuthRedirect struct {
 type redirectInput struct {
 	Provider string `path:"provider"`
 	Key      string `cookie:"tenantry_oauth" doc:"The browser's key, from an earlier redirect."`
+	HostKey  string `cookie:"__Host-tenantry_oauth" doc:"The same under https."`
 }
 
 // Redirect handles GET /auth/oauth/{provider}/redirect.
 func (h *HTTP) Redirect(ctx context.Context, in *redirectInput) (*OAuthRedirect, error) {
-	to, key, err := h.svc.Start(ctx, in.Provider, in.Key, rest.Host(ctx))
+	to, key, err := h.svc.Start(ctx, in.Provider, h.key(in.Key, in.HostKey), rest.Host(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -70,14 +85,18 @@ func (h *HTTP) Redirect(ctx context.Context, in *redirectInput) (*OAuthRedirect,
 func (h *HTTP) cookie(key string) string {
 	cookie := http.Cookie{
 		Name: cookieName, Value: key, Path: strings.TrimSuffix(Path, "/"), MaxAge: int(flowLifetime.Seconds()),
-		HttpOnly: true, SameSite: http.SameSiteLaxMode, Secure: strings.HasPrefix(h.svc.deps.PublicURL, "https://"),
+		HttpOnly: true, SameSite: http.SameSiteLaxMode,
+	}
+	if h.secure() {
+		cookie.Name, cookie.Path, cookie.Secure = hostPrefix+cookieName, "/", true
 	}
 	return cookie.String()
 }
 
 type callbackInput struct {
 	Provider string `path:"provider"`
-	Key      string `cookie:"tenantry_oauth"`
+	Key      string `cookie:"tenantry_oauth" doc:"The browser's key, from an earlier redirect."`
+	HostKey  string `cookie:"__Host-tenantry_oauth" doc:"The same under https."`
 	Code     string `query:"code"`
 	State    string `query:"state"`
 	Error    string `query:"error"`
@@ -91,7 +110,7 @@ type callbackInput struct {
 func (h *HTTP) Callback(ctx context.Context, in *callbackInput) (*OAuthRedirect, error) {
 	to, err := h.svc.Finish(ctx, in.Provider, Reply{
 		Code: in.Code, State: in.State, Error: in.Error, Issuer: in.Issuer,
-	}, in.Key, rest.Host(ctx))
+	}, h.key(in.Key, in.HostKey), rest.Host(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -99,8 +118,9 @@ func (h *HTTP) Callback(ctx context.Context, in *callbackInput) (*OAuthRedirect,
 }
 
 type exchangeInput struct {
-	Key  string `cookie:"tenantry_oauth" doc:"The browser's key; in cookie mode it must be that of the browser in which the login began."`
-	Body struct {
+	Key     string `cookie:"tenantry_oauth" doc:"The browser's key, from an earlier redirect."`
+	HostKey string `cookie:"__Host-tenantry_oauth" doc:"The same under https."`
+	Body    struct {
 		Code string `json:"code" maxLength:"255" doc:"The one-time code, a UUID, from the frontend's callback page."`
 	}
 }
@@ -117,7 +137,7 @@ type OAuthSession struct {
 // out: the session is in a cookie.
 func (h *HTTP) Exchange(ctx context.Context, in *exchangeInput) (*rest.Plain[OAuthSession], error) {
 	grant := account.GrantOf(ctx)
-	user, isNew, tokens, err := h.svc.Exchange(ctx, in.Body.Code, in.Key, grant)
+	user, isNew, tokens, err := h.svc.Exchange(ctx, in.Body.Code, h.key(in.Key, in.HostKey), grant)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,13 @@ func TestOAuthCookieIsSecureUnderHTTPS(t *testing.T) {
 	t.Parallel()
 	for url, want := range map[string]bool{"https://api.example.com": true, "http://127.0.0.1:8080": false} {
 		h := &HTTP{svc: &Service{deps: Deps{PublicURL: url}}}
-		if cookie := h.cookie("KEY"); strings.Contains(cookie, "; Secure") != want {
+		cookie := h.cookie("KEY")
+		if strings.Contains(cookie, "; Secure") != want || strings.HasPrefix(cookie, "__Host-tenantry_oauth=KEY; Path=/;") != want {
 			t.Errorf("%s: %s", url, cookie)
+		}
+		read := h.key("plain", "host")
+		if (read == "host") != want {
+			t.Errorf("%s: read %s", url, read)
 		}
 	}
 }

@@ -10,18 +10,24 @@ WHERE state_hash = $1 AND browser_hash = $2 AND provider = $3 AND expires_at > s
 RETURNING verifier, nonce;
 
 -- name: UserByOAuthIdentity :one
-SELECT user_id FROM oauth_identities WHERE provider = $1 AND subject = $2;
+SELECT id, user_id FROM oauth_identities WHERE provider = $1 AND subject = $2;
 
 -- name: InsertOAuthIdentity :execrows
-INSERT INTO oauth_identities (provider, subject, user_id, created_at)
-VALUES ($1, $2, $3, $4)
+INSERT INTO oauth_identities (id, provider, subject, user_id, email, created_at)
+VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (provider, subject) DO NOTHING;
 
+-- name: SetIdentityEmail :exec
+UPDATE oauth_identities SET email = $2 WHERE id = $1 AND email <> $2;
+
+-- name: MarkIdentityUsed :one
+UPDATE oauth_identities SET last_used_at = $2 WHERE id = $1 RETURNING provider;
+
 -- name: InsertOAuthCode :exec
-INSERT INTO oauth_codes (code_hash, user_id, is_new_user, browser_hash, expires_at, created_at) VALUES ($1, $2, $3, $4, $5, $6);
+INSERT INTO oauth_codes (code_hash, user_id, is_new_user, browser_hash, expires_at, created_at, identity_id) VALUES ($1, $2, $3, $4, $5, $6, $7);
 
 -- name: OAuthCode :one
-SELECT user_id, is_new_user, browser_hash FROM oauth_codes WHERE code_hash = $1 AND expires_at > sqlc.arg(now);
+SELECT user_id, is_new_user, browser_hash, identity_id FROM oauth_codes WHERE code_hash = $1 AND expires_at > sqlc.arg(now);
 
 -- name: DeleteOAuthCode :execrows
 DELETE FROM oauth_codes WHERE code_hash = $1;

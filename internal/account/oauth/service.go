@@ -42,8 +42,10 @@ type Accounts interface {
 	AdmitVerified(ctx context.Context, name, email string) (userID int64, isNew bool, err error)
 	// KeepLocale keeps the language that the request asks for, for a user who has none.
 	KeepLocale(ctx context.Context, userID int64) error
+	// Record adds an entry about a user's own account to the audit trail.
+	Record(ctx context.Context, userID int64, action string, before, after any) error
 	// LogIn locks a user, calls use, and issues what grant asks for.
-	LogIn(ctx context.Context, userID int64, grant account.Grant, use func(context.Context) error) (account.User, account.Tokens, error)
+	LogIn(ctx context.Context, userID int64, grant account.Grant, use func(context.Context, *account.Grant) error) (account.User, account.Tokens, error)
 }
 
 // AvatarImporter takes over a person's picture from an identity provider.
@@ -189,8 +191,13 @@ func (s *Service) Exchange(ctx context.Context, code, key string, grant account.
 			return errCode
 		}
 		isNew = who.isNew
-		user, tokens, err = s.deps.Accounts.LogIn(ctx, who.userID, grant, func(ctx context.Context) error {
-			return s.store.takeCode(ctx, parsed.String())
+		user, tokens, err = s.deps.Accounts.LogIn(ctx, who.userID, grant, func(ctx context.Context, grant *account.Grant) error {
+			if err := s.store.takeCode(ctx, parsed.String()); err != nil {
+				return err
+			}
+			grant.Identity = &who.identity
+			grant.Provider, err = s.store.markUsed(ctx, who.identity, s.deps.Clock.Now())
+			return err
 		})
 		if account.IsGone(err) { // with their codes
 			err = errCode

@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/account/oauth/oauthsql"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -34,34 +36,49 @@ func (s store) takeFlow(ctx context.Context, provider, state, key string, now ti
 	return flow{state: state, nonce: row.Nonce, verifier: row.Verifier}, sqldb.WrapAbsent(err, "take login flow", errInvalidState)
 }
 
-// userOf returns the user that an identity is linked to, or errNotLinked.
-func (s store) userOf(ctx context.Context, provider, subject string) (int64, error) {
-	id, err := s.q(ctx).UserByOAuthIdentity(ctx, oauthsql.UserByOAuthIdentityParams{Provider: provider, Subject: subject})
-	return id, sqldb.WrapAbsent(err, "read linked identity", errNotLinked)
+// linked returns an identity and the user that it is linked to, or errNotLinked.
+func (s store) linked(ctx context.Context, provider, subject string) (id uuid.UUID, userID int64, err error) {
+	row, err := s.q(ctx).UserByOAuthIdentity(ctx, oauthsql.UserByOAuthIdentityParams{Provider: provider, Subject: subject})
+	return row.ID, row.UserID, sqldb.WrapAbsent(err, "read linked identity", errNotLinked)
 }
 
-// link links an identity to a user; errIdentityTaken where it is linked already.
-func (s store) link(ctx context.Context, provider, subject string, userID int64, now time.Time) error {
+// link links an identity to a user and returns its ID; errIdentityTaken where it is linked
+// already.
+func (s store) link(ctx context.Context, provider, subject, email string, userID int64, now time.Time) (uuid.UUID, error) {
+	id := sqldb.NewID()
 	added, err := s.q(ctx).InsertOAuthIdentity(ctx, oauthsql.InsertOAuthIdentityParams{
-		Provider: provider, Subject: subject, UserID: userID, CreatedAt: now,
+		ID: id, Provider: provider, Subject: subject, UserID: userID, Email: email, CreatedAt: now,
 	})
 	if err == nil && added == 0 {
-		return errIdentityTaken
+		return id, errIdentityTaken
 	}
-	return sqldb.Wrap(err, "link identity")
+	return id, sqldb.Wrap(err, "link identity")
+}
+
+func (s store) setEmail(ctx context.Context, id uuid.UUID, email string) error {
+	err := s.q(ctx).SetIdentityEmail(ctx, oauthsql.SetIdentityEmailParams{ID: id, Email: email})
+	return sqldb.Wrap(err, "set email of identity")
+}
+
+// markUsed stores when an identity logged in and returns its provider; errCode where the
+// identity was removed, with its codes.
+func (s store) markUsed(ctx context.Context, id uuid.UUID, now time.Time) (provider string, err error) {
+	provider, err = s.q(ctx).MarkIdentityUsed(ctx, oauthsql.MarkIdentityUsedParams{ID: id, LastUsedAt: &now})
+	return provider, sqldb.WrapAbsent(err, "mark identity as used", errCode)
 }
 
 // admitted is who a one-time code stands for.
 type admitted struct {
-	userID int64
-	isNew  bool // the account was made by this login
+	userID   int64
+	identity uuid.UUID
+	isNew    bool // the account was made by this login
 	// browserHash is the hash of the key of the browser in which the login began.
 	browserHash string
 }
 
 func (s store) insertCode(ctx context.Context, code string, a admitted, now time.Time) error {
 	err := s.q(ctx).InsertOAuthCode(ctx, oauthsql.InsertOAuthCodeParams{
-		CodeHash: account.HashSecret(code), UserID: a.userID, IsNewUser: a.isNew, BrowserHash: a.browserHash,
+		CodeHash: account.HashSecret(code), UserID: a.userID, IsNewUser: a.isNew, BrowserHash: a.browserHash, IdentityID: a.identity,
 		ExpiresAt: now.Add(codeLifetime), CreatedAt: now,
 	})
 	return sqldb.Wrap(err, "insert login code")
@@ -70,7 +87,7 @@ func (s store) insertCode(ctx context.Context, code string, a admitted, now time
 // code returns who a code stands for; errCode where there is none that works at now.
 func (s store) code(ctx context.Context, code string, now time.Time) (admitted, error) {
 	row, err := s.q(ctx).OAuthCode(ctx, oauthsql.OAuthCodeParams{CodeHash: account.HashSecret(code), Now: now})
-	return admitted{userID: row.UserID, isNew: row.IsNewUser, browserHash: row.BrowserHash},
+	return admitted{userID: row.UserID, identity: row.IdentityID, isNew: row.IsNewUser, browserHash: row.BrowserHash},
 		sqldb.WrapAbsent(err, "read login code", errCode)
 }
 

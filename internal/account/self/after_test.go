@@ -22,6 +22,12 @@ var hidden = regexp.MustCompile(`<input type="hidden" name="([^"]+)" value="([^"
 // token.
 func delegate(s *apptest.Server, email string) apptest.Reply {
 	s.T.Helper()
+	return s.Call("POST", "/api/v1/auth/oauth/exchange", "", apptest.Object{"code": delegatedCode(s, email)}).Want(200)
+}
+
+// delegatedCode logs in at the sandbox's identity provider and returns the one-time code.
+func delegatedCode(s *apptest.Server, email string) string {
+	s.T.Helper()
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		s.T.Fatal(err)
@@ -48,7 +54,7 @@ func delegate(s *apptest.Server, email string) apptest.Reply {
 	if err != nil {
 		s.T.Fatal(err)
 	}
-	return s.Call("POST", "/api/v1/auth/oauth/exchange", "", apptest.Object{"code": end.Query().Get("code")}).Want(200)
+	return end.Query().Get("code")
 }
 
 // resetMail asks for a reset and returns the token that is mailed.

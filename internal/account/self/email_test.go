@@ -54,6 +54,12 @@ func verify(s *apptest.Server, token string) apptest.Reply {
 	return s.Call("POST", "/api/v1/auth/verify-email", "", apptest.Object{"token": token})
 }
 
+// confirm uses a link with a login.
+func confirm(s *apptest.Server, login, token string) apptest.Reply {
+	s.T.Helper()
+	return s.Call("POST", "/api/v1/auth/verify-email", login, apptest.Object{"token": token})
+}
+
 func changeEmail(s *apptest.Server, token, email string) apptest.Reply {
 	s.T.Helper()
 	return s.Call("POST", "/api/v1/user/email", token, apptest.Object{"email": email, "current_password": password})
@@ -125,7 +131,7 @@ func TestChangingTheEmail(t *testing.T) {
 		changeEmail(s, ada.Token, "new@example.com").Want(202)
 		token = links(s, "new@example.com", 2)[0]
 		me(s, ada.Token).Want(200).WantAt("user.email", "ada@example.com")
-		verify(s, token).Want(200)
+		confirm(s, ada.Token, token).Want(200)
 		me(s, ada.Token).Want(200).WantAt("user.email", "new@example.com").WantAt("user.email_verified", true)
 		s.LogIn("new@example.com")
 		s.Call("POST", "/api/v1/auth/login", "", apptest.AdaLogin).WantRefused(401, "INVALID_CREDENTIALS")
@@ -135,7 +141,7 @@ func TestChangingTheEmail(t *testing.T) {
 		changeEmail(s, ada.Token, "raced@example.com").Want(202)
 		token = links(s, "raced@example.com", 1)[0]
 		s.Register("raced@example.com", false)
-		verify(s, token).WantRefused(400, "")
+		confirm(s, ada.Token, token).WantRefused(400, "")
 		me(s, ada.Token).Want(200).WantAt("user.email", "new@example.com")
 
 		// A new password ends a change that waits, and so does a reset.

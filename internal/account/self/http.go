@@ -82,13 +82,14 @@ func (h *HTTP) AskVerification(ctx context.Context, _ *struct{}) (bool, error) {
 
 type verifyInput struct {
 	Body struct {
-		Token string `json:"token" maxLength:"255"`
+		Token           string `json:"token" maxLength:"255"`
+		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"For a change of the email without a login of the account: its password."`
 	}
 }
 
 // VerifyEmail handles POST /auth/verify-email.
 func (h *HTTP) VerifyEmail(ctx context.Context, in *verifyInput) (*rest.Plain[rest.Note], error) {
-	if err := h.svc.VerifyEmail(ctx, in.Body.Token); err != nil {
+	if err := h.svc.VerifyEmail(ctx, in.Body.Token, in.Body.CurrentPassword); err != nil {
 		return nil, err
 	}
 	return rest.Message("account.email_verified"), nil

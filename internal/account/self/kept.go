@@ -53,9 +53,11 @@ type KeptPlace struct {
 
 // KeptIdentity is who the user is at an identity provider.
 type KeptIdentity struct {
-	Provider  string     `json:"provider"`
-	Subject   string     `json:"subject"`
-	CreatedAt shape.Time `json:"created_at"`
+	Provider   string      `json:"provider"`
+	Subject    string      `json:"subject"`
+	Email      string      `json:"email"`
+	CreatedAt  shape.Time  `json:"created_at"`
+	LastUsedAt *shape.Time `json:"last_used_at"`
 }
 
 // KeptBrowser is a browser that gets the user's push messages.

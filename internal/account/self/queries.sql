@@ -18,7 +18,9 @@ SET token_hash = excluded.token_hash, expires_at = excluded.expires_at, created_
 DELETE FROM email_verifications WHERE user_id = $1 AND email <> sqlc.arg(kept);
 
 -- name: Verification :one
-SELECT user_id FROM email_verifications WHERE token_hash = $1 AND expires_at > sqlc.arg(now);
+SELECT v.user_id, (v.email <> u.email)::boolean AS is_change FROM email_verifications v
+JOIN users u ON u.id = v.user_id
+WHERE v.token_hash = $1 AND v.expires_at > sqlc.arg(now);
 
 -- name: TakeVerification :one
 DELETE FROM email_verifications WHERE token_hash = $1 AND user_id = $2 AND expires_at > sqlc.arg(now)
@@ -81,7 +83,13 @@ JOIN roles r ON r.id = f.role_id
 WHERE f.user_id = $1;
 
 -- name: KeptIdentities :many
-SELECT provider, subject, created_at FROM oauth_identities WHERE user_id = $1 ORDER BY created_at, provider, subject;
+SELECT provider, subject, email, created_at, last_used_at FROM oauth_identities WHERE user_id = $1 ORDER BY created_at, provider, subject;
+
+-- name: Identities :many
+SELECT id, provider, email, created_at, last_used_at FROM oauth_identities WHERE user_id = $1 ORDER BY created_at, id;
+
+-- name: DeleteIdentity :exec
+DELETE FROM oauth_identities WHERE id = $1;
 
 -- name: KeptPushes :many
 SELECT endpoint, created_at FROM push_subscriptions WHERE user_id = $1 ORDER BY created_at, id;

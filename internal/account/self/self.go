@@ -18,8 +18,9 @@ import (
 
 // Notices sends the mails about an account, in the locale of the reader.
 type Notices interface {
-	// VerifyEmail mails the link that proves an email.
-	VerifyEmail(ctx context.Context, locale, to, name, token string) error
+	// VerifyEmail mails the link that proves an email. account is the present email of the
+	// account that asks.
+	VerifyEmail(ctx context.Context, locale, to, name, account, token string) error
 	// EmailChange tells the owner of an account, at the present address, that another is
 	// to take its place.
 	EmailChange(ctx context.Context, locale, to, name string) error

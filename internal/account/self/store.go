@@ -57,10 +57,11 @@ func (s store) deleteOtherVerifications(ctx context.Context, userID int64, kept 
 	return sqldb.Wrap(err, "delete other verifications of email")
 }
 
-// verification returns whose link a token is; errToken where it does not work.
-func (s store) verification(ctx context.Context, hash string, now time.Time) (int64, error) {
-	id, err := s.q(ctx).Verification(ctx, selfsql.VerificationParams{TokenHash: hash, Now: now})
-	return id, sqldb.WrapAbsent(err, "read verification of email", errToken)
+// verification returns whose link a token is, and whether it changes the email of the
+// user; errToken where it does not work.
+func (s store) verification(ctx context.Context, hash string, now time.Time) (userID int64, isChange bool, err error) {
+	row, err := s.q(ctx).Verification(ctx, selfsql.VerificationParams{TokenHash: hash, Now: now})
+	return row.UserID, row.IsChange, sqldb.WrapAbsent(err, "read verification of email", errToken)
 }
 
 // takeVerification deletes a link and returns its email; errToken where it does not work

@@ -77,7 +77,7 @@ func (s store) kept(ctx context.Context, userID int64) (k Kept, err error) {
 		func() error {
 			list, err := q.KeptIdentities(ctx, userID)
 			k.Identities, err = rows(list, err, func(r selfsql.KeptIdentitiesRow) KeptIdentity {
-				return KeptIdentity{Provider: r.Provider, Subject: r.Subject, CreatedAt: shape.T(r.CreatedAt)}
+				return KeptIdentity{Provider: r.Provider, Subject: r.Subject, Email: r.Email, CreatedAt: shape.T(r.CreatedAt), LastUsedAt: shape.TP(r.LastUsedAt)}
 			})
 			return err
 		},

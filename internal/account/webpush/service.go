@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/push"
@@ -90,8 +91,12 @@ func (s *Service) subscribe(ctx context.Context, userID int64, sub push.Subscrip
 		return browser{}, err
 	}
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		// The lock keeps two requests at once from exceeding the limit together.
+		// The lock keeps two requests at once from exceeding the limit together. A login that
+		// ended meanwhile must not leave a browser that gets messages.
 		if err := s.store.lockUser(ctx, userID); err != nil {
+			return err
+		}
+		if err := authz.Recheck(ctx); err != nil {
 			return err
 		}
 		others, err := s.store.countOthers(ctx, userID, sub.Endpoint)

@@ -13,7 +13,7 @@ import (
 )
 
 const countLiveKeys = `-- name: CountLiveKeys :one
-SELECT count(*) FROM api_keys
+SELECT count(*) AS live, count(rotated_at) AS rotated FROM api_keys
 WHERE tenant_id = $1::uuid AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > $2)
 `
 
@@ -22,11 +22,16 @@ type CountLiveKeysParams struct {
 	Now      *time.Time
 }
 
-func (q *Queries) CountLiveKeys(ctx context.Context, arg CountLiveKeysParams) (int64, error) {
+type CountLiveKeysRow struct {
+	Live    int64
+	Rotated int64
+}
+
+func (q *Queries) CountLiveKeys(ctx context.Context, arg CountLiveKeysParams) (CountLiveKeysRow, error) {
 	row := q.db.QueryRowContext(ctx, countLiveKeys, arg.TenantID, arg.Now)
-	var count int64
-	err := row.Scan(&count)
-	return count, err
+	var i CountLiveKeysRow
+	err := row.Scan(&i.Live, &i.Rotated)
+	return i, err
 }
 
 const endKey = `-- name: EndKey :exec
@@ -134,133 +139,6 @@ func (q *Queries) Key(ctx context.Context, arg KeyParams) (KeyRow, error) {
 		&i.Creator,
 	)
 	return i, err
-}
-
-const keysOfPlatform = `-- name: KeysOfPlatform :many
-SELECT k.id, k.name, k.prefix, k.scopes, k.lifetime_days, k.created_by, k.created_at, k.last_used_at, k.expires_at, k.revoked_at,
-    k.rotated_at, u.name AS creator
-FROM api_keys k
-LEFT JOIN users u ON u.id = k.created_by
-WHERE k.tenant_id IS NULL
-  AND (k.revoked_at IS NULL OR k.revoked_at >= $1) AND (k.expires_at IS NULL OR k.expires_at >= $1)
-ORDER BY k.created_at DESC, k.id DESC
-`
-
-type KeysOfPlatformRow struct {
-	ID           uuid.UUID
-	Name         string
-	Prefix       string
-	Scopes       string
-	LifetimeDays *int64
-	CreatedBy    *int64
-	CreatedAt    time.Time
-	LastUsedAt   *time.Time
-	ExpiresAt    *time.Time
-	RevokedAt    *time.Time
-	RotatedAt    *time.Time
-	Creator      *string
-}
-
-func (q *Queries) KeysOfPlatform(ctx context.Context, since *time.Time) ([]KeysOfPlatformRow, error) {
-	rows, err := q.db.QueryContext(ctx, keysOfPlatform, since)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []KeysOfPlatformRow{}
-	for rows.Next() {
-		var i KeysOfPlatformRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Name,
-			&i.Prefix,
-			&i.Scopes,
-			&i.LifetimeDays,
-			&i.CreatedBy,
-			&i.CreatedAt,
-			&i.LastUsedAt,
-			&i.ExpiresAt,
-			&i.RevokedAt,
-			&i.RotatedAt,
-			&i.Creator,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const keysOfTenant = `-- name: KeysOfTenant :many
-SELECT k.id, k.name, k.prefix, k.scopes, k.lifetime_days, k.created_by, k.created_at, k.last_used_at, k.expires_at, k.revoked_at,
-    k.rotated_at, u.name AS creator
-FROM api_keys k
-LEFT JOIN users u ON u.id = k.created_by
-WHERE k.tenant_id = $1::uuid
-  AND (k.revoked_at IS NULL OR k.revoked_at >= $2) AND (k.expires_at IS NULL OR k.expires_at >= $2)
-ORDER BY k.created_at DESC, k.id DESC
-`
-
-type KeysOfTenantParams struct {
-	TenantID uuid.UUID
-	Since    *time.Time
-}
-
-type KeysOfTenantRow struct {
-	ID           uuid.UUID
-	Name         string
-	Prefix       string
-	Scopes       string
-	LifetimeDays *int64
-	CreatedBy    *int64
-	CreatedAt    time.Time
-	LastUsedAt   *time.Time
-	ExpiresAt    *time.Time
-	RevokedAt    *time.Time
-	RotatedAt    *time.Time
-	Creator      *string
-}
-
-func (q *Queries) KeysOfTenant(ctx context.Context, arg KeysOfTenantParams) ([]KeysOfTenantRow, error) {
-	rows, err := q.db.QueryContext(ctx, keysOfTenant, arg.TenantID, arg.Since)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []KeysOfTenantRow{}
-	for rows.Next() {
-		var i KeysOfTenantRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Name,
-			&i.Prefix,
-			&i.Scopes,
-			&i.LifetimeDays,
-			&i.CreatedBy,
-			&i.CreatedAt,
-			&i.LastUsedAt,
-			&i.ExpiresAt,
-			&i.RevokedAt,
-			&i.RotatedAt,
-			&i.Creator,
-		); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
 }
 
 const lockKey = `-- name: LockKey :exec

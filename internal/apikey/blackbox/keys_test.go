@@ -108,7 +108,7 @@ func TestWhoManagesKeys(t *testing.T) {
 		walk(posing, func(a apptest.Reply) { t.Helper(); a.WantRefused(400, "") })
 		record(s, ada, secret).Want(201)
 
-		s.CreateRole(ada, "Keeper", "api_keys.manage")
+		s.CreateRole(ada, "Keeper", "api_keys.manage", "billing.manage") // the second for the scope invoices.read
 		keeper, _ := s.Join(ada, "Cy", "cy@example.com", "Keeper")
 		walk(keeper, func(a apptest.Reply) {
 			t.Helper()

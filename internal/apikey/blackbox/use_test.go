@@ -23,7 +23,7 @@ var opened = map[string][]string{
 	"usage.read":        {"GET /usage", "GET /usage/{meterCode}", "GET /usage/quotas", "GET /usage/cost-estimate", "GET /usage/series", "GET /usage/export"},
 	"entitlements.read": {"GET /entitlements"},
 	"subscription.read": {"GET /subscription", "GET /subscription/seats", "GET /subscription/preview-change", "GET /plans"},
-	"invoices.read":     {"GET /invoices", "GET /invoices/{invoiceId}", "GET /invoices/{invoiceId}/pdf", "GET /invoices/summary"},
+	"invoices.read":     {"GET /invoices", "GET /invoices/{invoiceId}", "GET /invoices/{invoiceId}/pdf", "GET /invoices/summary", "GET /credit"},
 	"team.read":         {"GET /team/members", "GET /team/roles", "GET /team/stats", "GET /team/invitations"},
 	"tenants.read":      {"GET /api/v1/admin/tenants", "GET /api/v1/admin/tenants/{tenant}"},
 }

@@ -73,7 +73,7 @@ func ListAdmins(ctx context.Context, s settings.Settings, out io.Writer) error {
 // withAccounts runs a command on the accounts of the database. The audit trail
 // records its changes without an actor.
 func withAccounts(ctx context.Context, s settings.Settings, command func(*account.Service) error) (err error) {
-	db, err := Open(ctx, s)
+	db, err := OpenExisting(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -19,11 +19,11 @@ import (
 // CreateAPIKey makes an API key of the platform and writes its secret, which cannot be
 // read again.
 func CreateAPIKey(ctx context.Context, s settings.Settings, name string, scopes []string, out io.Writer) (err error) {
-	name = strings.TrimSpace(name)
+	name = shape.NormalText(name)
 	if n := utf8.RuneCountInString(name); n == 0 || n > 255 || !shape.IsName(name) {
 		return &settings.Error{Name: "--name", Reason: "must have 1 to 255 characters, none of them for control, format or private use"}
 	}
-	db, err := Open(ctx, s)
+	db, err := OpenExisting(ctx, s)
 	if err != nil {
 		return err
 	}

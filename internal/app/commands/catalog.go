@@ -160,7 +160,7 @@ func explain(file string, err error) error {
 // the audit trail without an actor. Services that run on the same database show them
 // within a minute, because they keep the public catalog for that long.
 func withPriceList(ctx context.Context, s settings.Settings, command func(*pricelist.Service) error) (err error) {
-	db, err := Open(ctx, s)
+	db, err := OpenExisting(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,10 @@ import (
 	"io"
 	"net"
 	"net/url"
+	"strconv"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/webhook/listen"
 )
@@ -25,12 +27,13 @@ type HookListener struct {
 func ListenForHooks(ctx context.Context, h HookListener, out io.Writer) error {
 	config := listen.Config{Secrets: h.Secrets, JSON: h.JSON, Out: out, Clock: clock.System()}
 	var wrong []error
-	if _, _, err := net.SplitHostPort(h.Addr); err != nil {
+	_, port, err := net.SplitHostPort(h.Addr)
+	if _, portErr := strconv.ParseUint(port, 10, 16); err != nil || portErr != nil {
 		wrong = append(wrong, &settings.Error{Name: "--addr", Reason: "must be HOST:PORT, such as 127.0.0.1:4400"})
 	}
 	if h.ForwardTo != "" {
 		to, err := url.Parse(h.ForwardTo)
-		if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" {
+		if err != nil || to.Host == "" || to.Scheme != "http" && to.Scheme != "https" || !safehttp.HasValidPort(to) {
 			wrong = append(wrong, &settings.Error{Name: "--forward-to", Reason: "must be a URL, such as http://127.0.0.1:3000/webhooks"})
 		}
 		config.Forward = to

@@ -150,7 +150,7 @@ func decideJobs(
 }
 
 func withJobs(ctx context.Context, s settings.Settings, command func(*jobs.Queue) error) (err error) {
-	db, err := Open(ctx, s)
+	db, err := OpenExisting(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -13,14 +13,19 @@ import (
 // Migrate applies all pending migrations and writes the state of each to out. With
 // statusOnly it applies none.
 func Migrate(ctx context.Context, s settings.Settings, out io.Writer, statusOnly bool) (err error) {
+	if statusOnly {
+		if err := requireDatabase(s); err != nil {
+			return err
+		}
+	}
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Patience: s.DatabasePatience, Log: NewLog(os.Stderr, s)})
 	if err != nil {
-		return err
+		return databaseError(s, err)
 	}
 	defer Closing(db, &err)
 	if !statusOnly {
 		if err := db.Migrate(ctx); err != nil {
-			return err
+			return databaseError(s, err)
 		}
 	}
 	migrations, err := db.MigrationStatus(ctx)

@@ -5,9 +5,13 @@ package commands
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
+	"path/filepath"
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/logging"
@@ -15,18 +19,50 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Open opens the database and brings it up to date.
+// Open opens the database for a server and brings it up to date. It creates a SQLite database that
+// does not exist.
 func Open(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 	db, err := sqldb.Open(ctx, sqldb.Config{
 		URL: s.DatabaseURL.Reveal(), Conns: s.DatabaseConns, Patience: s.DatabasePatience, Log: NewLog(os.Stderr, s),
 	})
 	if err != nil {
-		return nil, err
+		return nil, databaseError(s, err)
 	}
 	if err := db.Migrate(ctx); err != nil {
-		return nil, errors.Join(err, db.Close())
+		return nil, errors.Join(databaseError(s, err), db.Close())
 	}
 	return db, nil
+}
+
+// OpenExisting is Open for commands, which work on data that is there: in the wrong folder they
+// return an error instead of creating a database that no server uses.
+func OpenExisting(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
+	if err := requireDatabase(s); err != nil {
+		return nil, err
+	}
+	return Open(ctx, s)
+}
+
+// requireDatabase returns an error if the database is a SQLite file that does not exist.
+func requireDatabase(s settings.Settings) error {
+	u, err := url.Parse(s.DatabaseURL.Reveal())
+	if err != nil || u.Scheme != "sqlite" {
+		return nil //nolint:nilerr // The settings were checked, and another database reports its own errors.
+	}
+	file := sqldb.FilePath(u)
+	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no database at %s: run this in the folder of the service, or set --data (TENANTRY_DATA) or TENANTRY_DATABASE_URL; "+
+			"\"tenantry migrate\" creates a database", file)
+	}
+	return nil
+}
+
+// databaseError names the setting of the database, if it has one, in an error of the database.
+func databaseError(s settings.Settings, err error) error {
+	if s.DatabaseURL.Reveal() == sqldb.FileURL(filepath.Join(s.Data, settings.DatabaseFile)) {
+		return err // the path in the error is in the data folder
+	}
+	return fmt.Errorf("the database of TENANTRY_DATABASE_URL: %w", err)
 }
 
 // Closing closes the database when a function returns, and joins the error to *err.

@@ -43,7 +43,7 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 		}
 		tenantID = &id
 	}
-	db, err := Open(ctx, s)
+	db, err := OpenExisting(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func decideRefused(
 }
 
 func withRejections(ctx context.Context, s settings.Settings, command func(*billing.Rejections) error) (err error) {
-	db, err := Open(ctx, s)
+	db, err := OpenExisting(ctx, s)
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,10 @@ func enums() []reference.Enum {
 		{Name: "StatsFigure", Text: "A figure of the platform that there is a series of.", Values: []string{"mrr", "tenants", "subscriptions", "failed_payments", "quota_refusals"}},
 		{Name: "StatsInterval", Text: "The length of the periods of a series of the platform.", Values: []string{"day", "month"}},
 		{Name: "InvoiceMode", Text: "Who issues invoices: the payment provider, or this service.", Values: []string{"psp_managed", "platform_managed"}},
+		{
+			Name: "VATStatus", Text: "The registry's answer about a VAT number.", Values: []string{"none", "pending", "valid", "invalid", "unknown"},
+			Fields: []string{"Tenant.vat_status", "AdminTenant.vat_status"},
+		},
 		{Name: "StudioReason", Text: "Why a tenant may not use the studio.", Values: []string{"no_active_subscription", "feature_not_in_plan"}},
 	})
 }
@@ -88,7 +92,7 @@ func machines() []reference.Enum {
 		{Name: "DisabledReason", Text: "Why an endpoint was disabled: it answered 410, or failed for too long.", Values: []string{"gone", "failing"}},
 		{
 			Name: "DeliveryError", Text: "Why an attempt got no answer.",
-			Values: []string{"address_not_allowed", "connection_failed", "invalid_answer", "name_not_found", "timeout", "tls_failed"},
+			Values: []string{"address_not_allowed", "connection_failed", "invalid_answer", "timeout", "tls_failed"},
 		},
 	}
 }

@@ -36,7 +36,7 @@ var kinds = []reference.Kind{
 	{
 		Code: string(fault.PlanNotSellable), Name: "PlanNotSellableError", Text: "The plan cannot be sold in this currency for now.",
 		Fields: []reference.Field{
-			{Name: "price_status", Type: "string", Text: "The status of the price that is the reason, as in the status of prices, or below_minimum or amount_unsupported."},
+			{Name: "price_status", Type: "string", Text: "The status of the price that is the reason, as in the status of prices, or below_minimum, amount_unsupported, currency_unsupported or too_many_meters."},
 			{Name: "meter_code", Type: "string", Optional: true, Text: "The meter whose price is the reason. Absent where it is the plan's own."},
 		},
 	},
@@ -75,9 +75,12 @@ var kinds = []reference.Kind{
 
 // refusals are names for several codes that one status comes with.
 var refusals = map[string]string{
-	"ONBOARDING_INCOMPLETE insufficient_scope":                                                                          "NotReady",
-	"EMAIL_NOT_VERIFIED ONBOARDING_INCOMPLETE insufficient_scope":                                                       "NotVerified",
-	"EMAIL_NOT_VERIFIED INSUFFICIENT_PERMISSIONS ONBOARDING_INCOMPLETE insufficient_scope":                              "NotInviting",
+	"IMPERSONATION_EXPIRED insufficient_scope":                                                                          "InsufficientScope",
+	"IMPERSONATION_EXPIRED RECENT_LOGIN_REQUIRED insufficient_scope":                                                    "NotConfirmed",
+	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED insufficient_scope":                                                       "EmailNotVerified",
+	"IMPERSONATION_EXPIRED ONBOARDING_INCOMPLETE insufficient_scope":                                                    "NotReady",
+	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED ONBOARDING_INCOMPLETE insufficient_scope":                                 "NotVerified",
+	"EMAIL_NOT_VERIFIED IMPERSONATION_EXPIRED INSUFFICIENT_PERMISSIONS ONBOARDING_INCOMPLETE insufficient_scope":        "NotInviting",
 	"ALREADY_INVITED ALREADY_MEMBER USER_BELONGS_TO_ANOTHER_TENANT":                                                     "NotInvitable",
 	"INVITATION_ALREADY_ACCEPTED INVITATION_EXPIRED INVITATION_REVOKED":                                                 "InvitationOver",
 	"plan_not_available_in_currency proration_not_supported seat_pricing_misconfigured subscription_cannot_be_upgraded": "PlanNotChangeable",

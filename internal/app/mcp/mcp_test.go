@@ -251,6 +251,13 @@ func TestWritesAreOffByDefault(t *testing.T) {
 		if used := at(t, a.ask("show_usage", apptest.Object{"tenant": ada.Tenant}), "usage.meters.0.current_usage"); used != 2.5 {
 			t.Errorf("used are %v", used)
 		}
+		// More digits than a float has.
+		a.ask("record_usage", apptest.Object{
+			"tenant": ada.Tenant, "meter": "storage-gb", "quantity": json.Number("123456789012.123456"), "idempotency_key": "exact",
+		})
+		if n := s.CountRows(`SELECT count(*) FROM usage_events WHERE quantity = 123456789012123456`); n != 1 {
+			t.Errorf("%d events have all their digits", n)
+		}
 	})
 }
 

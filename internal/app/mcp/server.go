@@ -64,18 +64,20 @@ func Serve(ctx context.Context, c Config) error {
 
 // read adds a tool that changes nothing.
 func read[In any](server *sdk.Server, name, description string, do func(context.Context, In) (object, error)) {
-	add(server, name, description, &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(false)}, do)
+	add(server, name, description, &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(false)},
+		func(ctx context.Context, in In, _ json.RawMessage) (object, error) { return do(ctx, in) })
 }
 
-// write adds a tool that changes something, once for each idempotency key.
-func write[In any](server *sdk.Server, name, description string, do func(context.Context, In) (object, error)) {
+// write adds a tool that changes something, once for each idempotency key. It also gets its
+// arguments as they were sent.
+func write[In any](server *sdk.Server, name, description string, do func(context.Context, In, json.RawMessage) (object, error)) {
 	add(server, name, description, &sdk.ToolAnnotations{DestructiveHint: new(false), IdempotentHint: true, OpenWorldHint: new(false)}, do)
 }
 
-func add[In any](server *sdk.Server, name, description string, hints *sdk.ToolAnnotations, do func(context.Context, In) (object, error)) {
+func add[In any](server *sdk.Server, name, description string, hints *sdk.ToolAnnotations, do func(context.Context, In, json.RawMessage) (object, error)) {
 	sdk.AddTool(server, &sdk.Tool{Name: name, Description: description, Annotations: hints},
-		func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, object, error) {
-			found, err := do(ctx, in)
+		func(ctx context.Context, call *sdk.CallToolRequest, in In) (*sdk.CallToolResult, object, error) {
+			found, err := do(ctx, in, call.Params.Arguments)
 			if err != nil {
 				return nil, nil, err
 			}

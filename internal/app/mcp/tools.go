@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -228,8 +229,16 @@ type recording struct {
 	IdempotencyKey string  `json:"idempotency_key" jsonschema:"a text of your own for this use; the same text counts once"`
 }
 
-func (t tools) recordUsage(ctx context.Context, in recording) (object, error) {
+// recordUsage sends the quantity as the assistant wrote it: the SDK reads numbers as floats,
+// which have fewer digits than a quantity.
+func (t tools) recordUsage(ctx context.Context, in recording, arguments json.RawMessage) (object, error) {
+	var exact struct {
+		Quantity json.RawMessage `json:"quantity"`
+	}
+	if err := json.Unmarshal(arguments, &exact); err != nil {
+		return nil, err
+	}
 	return t.service.post(ctx, object{
-		"meter_code": in.Meter, "quantity": in.Quantity, "idempotency_key": in.IdempotencyKey,
+		"meter_code": in.Meter, "quantity": exact.Quantity, "idempotency_key": in.IdempotencyKey,
 	}, "tenant", in.Tenant, "usage")
 }

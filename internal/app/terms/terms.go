@@ -79,6 +79,16 @@ func (a Allowances) load(tenantIDs []uuid.UUID) ([]sqldb.Query, func(ctx context
 	}
 }
 
+// HadPlan returns a function that reports whether a tenant ever had a subscription that began.
+func HadPlan(db *sqldb.DB) func(ctx context.Context, tenantID uuid.UUID) (bool, error) {
+	return func(ctx context.Context, tenantID uuid.UUID) (had bool, err error) {
+		err = db.Conn(ctx).QueryRowContext(ctx, `SELECT EXISTS (
+    SELECT 1 FROM subscriptions s WHERE s.tenant_id = $1 AND s.status NOT IN ('incomplete', 'incomplete_expired')
+)`, tenantID).Scan(&had)
+		return had, sqldb.Wrap(err, "look for a subscription")
+	}
+}
+
 // AllowanceTables are all tables that Allowances reads.
 func (a Allowances) AllowanceTables() []string { return entitlement.TermTables() }
 

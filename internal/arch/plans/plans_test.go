@@ -59,12 +59,14 @@ var whole = map[string]string{
 	"billingsql.NextReport":                  "reads one report, by an index",
 	"billingsql.OldestReport":                "reads one report, by an index",
 	"billingsql.ToldOfVersion":               "figures that were carried over, when the provider rejects one",
+	"billingsql.SettlingTenants":             "operations in progress, of an index of those alone",
 	"currencysql.CountAmounts":               "an admin changes the decimals of a currency",
 	"currencysql.CountTenantsPreferring":     "an admin switches a currency off",
 	"currencysql.DeleteCurrency":             "an admin deletes a currency",
 	"inboxsql.CountWaiting":                  "the figure of a metric, up to its limit, of an index of what waits",
 	"inboxsql.LastEventAt":                   "reads one notification, by an index",
 	"inboxsql.OldestWaiting":                 "the figure of a metric, up to its limit, of an index of what waits",
+	"jobssql.EndLeases":                      "a start on SQLite",
 	"jobssql.Count":                          "the figure of a metric, up to its limit",
 	"journalsql.Sums":                        "entries that are not folded yet, of an index of those alone",
 	"journalsql.TakeUnfolded":                "entries that are not folded yet, of an index of those alone",
@@ -77,6 +79,7 @@ var whole = map[string]string{
 	"statssql.LiveSubscriptions":             "an admin's home: counts in an index",
 	"statssql.WaitingJobs":                   "an admin's home, up to its limit",
 	"webhooksql.AllEndpoints":                "the sandbox alone",
+	"webhooksql.EndLeases":                   "a start on SQLite",
 	"webhooksql.Backlog":                     "the figure of a metric, up to its limit, of indexes of what waits",
 	"teamsql.Roles":                          "PostgreSQL: two look-ups by an index, which are switched off here",
 }
@@ -119,7 +122,7 @@ func TestQueriesFindTheirRows(t *testing.T) {
 func TestEventsAreReadInOrder(t *testing.T) {
 	t.Parallel()
 	wanted := map[string]bool{
-		"usagesql.NewestEvents": true, "historysql.ExportPage": true, "historysql.EventsToSum": true, "historysql.LastEvent": true,
+		"usagesql.NewestEvents": true, "historysql.EventsToSum": true, "historysql.LastEvent": true,
 		"historysql.NextEvent": true, "retentionsql.OldestEvents": true,
 	}
 	var texts []string

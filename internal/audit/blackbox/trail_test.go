@@ -23,14 +23,14 @@ func TestAuditLogs(t *testing.T) {
 			add  url.Values
 			want []string
 		}{
-			"newest first":           {nil, []string{"tenant.updated", "tenant.setup_completed", "tenant.created"}},
-			"oldest first":           {url.Values{"sort": {"created_at"}}, []string{"tenant.created", "tenant.setup_completed", "tenant.updated"}},
+			"newest first":           {nil, []string{"tenant.updated", "login.succeeded", "tenant.setup_completed", "tenant.created"}},
+			"oldest first":           {url.Values{"sort": {"created_at"}}, []string{"tenant.created", "tenant.setup_completed", "login.succeeded", "tenant.updated"}},
 			"action":                 {url.Values{"filter[action]": {"tenant.created"}}, []string{"tenant.created"}},
 			"a part of an action":    {url.Values{"filter[action]": {"tenant"}}, []string{}},
-			"after":                  {url.Values{"filter[created_after]": {"2027-03-05"}}, []string{"tenant.updated"}},
+			"after":                  {url.Values{"filter[created_after]": {"2027-03-05"}}, []string{"tenant.updated", "login.succeeded"}},
 			"before":                 {url.Values{"filter[created_before]": {"2027-03-05T00:00:00Z"}}, []string{"tenant.setup_completed", "tenant.created"}},
 			"after and before":       {url.Values{"filter[created_after]": {"2027-03-05"}, "filter[created_before]": {"2027-03-06"}}, []string{}},
-			"the second of one page": {url.Values{"per_page": {"1"}, "page": {"2"}}, []string{"tenant.setup_completed"}},
+			"the second of one page": {url.Values{"per_page": {"1"}, "page": {"2"}}, []string{"login.succeeded"}},
 		} {
 			query := url.Values{}
 			for _, values := range []url.Values{of, tt.add} {
@@ -45,7 +45,7 @@ func TestAuditLogs(t *testing.T) {
 
 		me := float64(s.UserID(ada.Token))
 		byAda := s.AuditLog(url.Values{"filter[actor]": {apptest.IDText(me)}})
-		if diff := cmp.Diff([]string{"tenant.updated", "tenant.setup_completed"}, byAda.Actions()); diff != "" {
+		if diff := cmp.Diff([]string{"tenant.updated", "login.succeeded", "tenant.setup_completed"}, byAda.Actions()); diff != "" {
 			t.Errorf("by actor: %s", diff)
 		}
 		got := byAda.At("data.0").(map[string]any)

@@ -88,7 +88,7 @@ func TestPSPLink(t *testing.T) {
 				t.Errorf("unlinked: %s", a.Text)
 			}
 		}
-		trail := s.AuditLog(url.Values{"per_page": {"4"}})
+		trail := s.Call("GET", "/api/v1/admin/audit-logs?per_page=4", admin, nil)
 		if diff := cmp.Diff([]string{"plan_price.psp_unlinked", "plan_price.psp_linked", "plan_price.psp_linked"}, trail.Actions()[:3]); diff != "" {
 			t.Error(diff)
 		}
@@ -139,7 +139,7 @@ func TestPSPImport(t *testing.T) {
 			t.Errorf("the public catalog has %q", shown)
 		}
 		take(gbp).As("again").WantInvalid("psp_price_id")
-		if last := s.AuditLog(url.Values{"per_page": {"1"}}); last.At("data.0.action") != "plan_price.psp_imported" || last.At("data.0.after.psp_price_id") != gbp {
+		if last := s.Call("GET", "/api/v1/admin/audit-logs?per_page=1", admin, nil); last.At("data.0.action") != "plan_price.psp_imported" || last.At("data.0.after.psp_price_id") != gbp {
 			t.Errorf("trail: %s", last.Text)
 		}
 	})

@@ -196,7 +196,7 @@ func TestAdminFeatureRecord(t *testing.T) {
 		}).Want(201)
 		id := made.Str("data.id")
 		want := apptest.Object{
-			"id": id, "code": "priority-support", "is_active": false, "is_system": false, "metadata": apptest.Object{"x": true},
+			"id": id, "code": "priority-support", "is_active": false, "is_system": false, "sort_order": 0.0, "metadata": apptest.Object{"x": true},
 			"translations": apptest.Object{"en": apptest.Object{"name": "Priority", "description": "Fast"}, "it": apptest.Object{"name": "Priorità", "description": nil}},
 			"created_at":   anyTime, "updated_at": anyTime,
 		}

@@ -1,6 +1,7 @@
 package blackbox_test
 
 import (
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -159,7 +160,7 @@ func TestPriceBelowTheMinimum(t *testing.T) {
 		}
 		// So many that it is too much are refused, too.
 		s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
-			"plan_id": soldPlanOf(s, "team").id, "currency": "EUR", "quantity": 999_999,
+			"plan_id": k.CreatePricedPlan(product, "dear", map[string]int{"EUR": 2000}, apptest.Object{"pricing_type": "seat"}), "currency": "EUR", "quantity": 999_999,
 		})).WantRefused(422, "psp_amount_unsupported")
 	})
 }
@@ -239,6 +240,70 @@ func TestDeletedPriceGoesOn(t *testing.T) {
 		c.ChangePlan(c.Owner, "team", nil).Want(200)
 		if got := c.Subscription(c.Owner).At("data.plan.id"); got != soldPlanOf(s, "team").id {
 			t.Errorf("after a change the plan is %v", got)
+		}
+	})
+}
+
+// A price in a currency that the provider does not support has a warning, and is not sold.
+func TestPriceInAnUnsupportedCurrency(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		buyer := s.Register("ada@example.com", true)
+		k.AdminCall("POST", "/currencies", apptest.Object{"code": "ZZZ", "name": "Zed", "symbol": "Z", "minor_units": 2}).Want(201)
+		k.AdminCall("POST", "/currencies/bulk", apptest.Object{"codes": []string{"IRR", "KWD"}}).Want(200)
+		plan := k.CreatePricedPlan(k.CreateProduct("abroad"), "abroad", map[string]int{"EUR": 1000, "IRR": 100000, "KWD": 1000, "ZZZ": 10000})
+		p := soldPlanOf(s, "abroad")
+		warnings := linksOf(s, k.Token, p)
+		for currency, status := range map[string]any{"EUR": nil, "IRR": "currency_unsupported", "KWD": nil, "ZZZ": "currency_unsupported"} {
+			if warning, _ := warnings[currency]["warning"].(string); strings.Contains(warning, currency) != (status != nil) {
+				t.Errorf("%s: warning %q", currency, warning)
+			}
+			checkout := s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.With(apptest.ReturnURLs, apptest.Object{"plan_id": plan, "currency": currency})).As(currency)
+			if status == nil {
+				checkout.Want(200)
+				continue
+			}
+			checkout.WantRefused(422, "plan_not_sellable")
+			checkout.WantAt("price_status", status)
+			s.Call("POST", p.path(currency, "psp-create"), k.Token, apptest.Object{"product_id": p.product}).WantRefused(422, "psp_amount_unsupported")
+			for _, offer := range s.Call("GET", buyer.Path("/plans?currency="+currency), buyer.Token, nil).Want(200).At("data").([]any) {
+				offer := offer.(map[string]any)
+				if e := offer["eligibility"].(map[string]any); offer["slug"] == "abroad" && (e["selectable"] != false || e["price_status"] != status) {
+					t.Errorf("%s: %v", currency, e)
+				}
+			}
+		}
+	})
+}
+
+// A usage plan bills as many meters as fit into a subscription of the provider, which shows
+// ten of its items only. With more it is not sold.
+func TestMoreMetersThanFit(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		k := s.CatalogAdmin()
+		product := k.CreateProduct("many")
+		plan := k.CreatePricedPlan(product, "many", map[string]int{"EUR": 500}, apptest.Object{"pricing_type": "usage"})
+		p := soldPlanOf(s, "many")
+		billed := s.CountRows(`SELECT count(*) FROM meters WHERE is_billable AND deleted_at IS NULL`)
+		add := func(upTo int) {
+			for ; billed < upTo; billed++ {
+				code := "many-" + strconv.Itoa(billed)
+				k.AdminCall("POST", "/meters", apptest.Object{
+					"code": code, "name": code, "aggregation_type": "sum", "reset_interval": "monthly", "quota_enforcement": "none",
+					"prices": []any{apptest.Object{"currency": "EUR", "unit_price_cents": 5, "psp_price_id": s.NewMeteredPrice("EUR", "5")}},
+				}).Want(201)
+			}
+		}
+		add(19)
+		c := s.NewCustomer("ada")
+		c.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+		c.WantStatus("active")
+		add(20)
+		wantSold(s, s.Register("eve@example.com", true), apptest.Owner{}, p, "many", "too_many_meters", nil)
+		if warning, _ := linksOf(s, k.Token, p)["EUR"]["warning"].(string); warning == "" {
+			t.Error("there is no warning")
 		}
 	})
 }

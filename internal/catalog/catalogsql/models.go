@@ -38,6 +38,7 @@ type Feature struct {
 	Description sqldb.JSON
 	IsActive    bool
 	IsSystem    bool
+	SortOrder   int32
 	Metadata    sqldb.JSON
 	CreatedAt   time.Time
 	UpdatedAt   time.Time

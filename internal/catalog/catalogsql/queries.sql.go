@@ -153,7 +153,7 @@ func (q *Queries) DeleteProduct(ctx context.Context, arg DeleteProductParams) er
 }
 
 const entitlements = `-- name: Entitlements :many
-SELECT entitlements.id, entitlements.plan_id, entitlements.feature_id, entitlements.type, entitlements.value, entitlements.created_at, entitlements.updated_at, features.id, features.code, features.name, features.description, features.is_active, features.is_system, features.metadata, features.created_at, features.updated_at, features.deleted_at
+SELECT entitlements.id, entitlements.plan_id, entitlements.feature_id, entitlements.type, entitlements.value, entitlements.created_at, entitlements.updated_at, features.id, features.code, features.name, features.description, features.is_active, features.is_system, features.sort_order, features.metadata, features.created_at, features.updated_at, features.deleted_at
 FROM entitlements
 JOIN features ON features.id = entitlements.feature_id
 JOIN plans ON plans.id = entitlements.plan_id
@@ -188,6 +188,7 @@ func (q *Queries) Entitlements(ctx context.Context) ([]EntitlementsRow, error) {
 			&i.Feature.Description,
 			&i.Feature.IsActive,
 			&i.Feature.IsSystem,
+			&i.Feature.SortOrder,
 			&i.Feature.Metadata,
 			&i.Feature.CreatedAt,
 			&i.Feature.UpdatedAt,
@@ -207,7 +208,7 @@ func (q *Queries) Entitlements(ctx context.Context) ([]EntitlementsRow, error) {
 }
 
 const entitlementsOfPlan = `-- name: EntitlementsOfPlan :many
-SELECT entitlements.id, entitlements.plan_id, entitlements.feature_id, entitlements.type, entitlements.value, entitlements.created_at, entitlements.updated_at, features.id, features.code, features.name, features.description, features.is_active, features.is_system, features.metadata, features.created_at, features.updated_at, features.deleted_at
+SELECT entitlements.id, entitlements.plan_id, entitlements.feature_id, entitlements.type, entitlements.value, entitlements.created_at, entitlements.updated_at, features.id, features.code, features.name, features.description, features.is_active, features.is_system, features.sort_order, features.metadata, features.created_at, features.updated_at, features.deleted_at
 FROM entitlements JOIN features ON features.id = entitlements.feature_id
 WHERE entitlements.plan_id = $1 AND features.deleted_at IS NULL
 `
@@ -240,6 +241,7 @@ func (q *Queries) EntitlementsOfPlan(ctx context.Context, planID uuid.UUID) ([]E
 			&i.Feature.Description,
 			&i.Feature.IsActive,
 			&i.Feature.IsSystem,
+			&i.Feature.SortOrder,
 			&i.Feature.Metadata,
 			&i.Feature.CreatedAt,
 			&i.Feature.UpdatedAt,
@@ -259,7 +261,7 @@ func (q *Queries) EntitlementsOfPlan(ctx context.Context, planID uuid.UUID) ([]E
 }
 
 const feature = `-- name: Feature :one
-SELECT id, code, name, description, is_active, is_system, metadata, created_at, updated_at, deleted_at FROM features WHERE id = $1 AND deleted_at IS NULL
+SELECT id, code, name, description, is_active, is_system, sort_order, metadata, created_at, updated_at, deleted_at FROM features WHERE id = $1 AND deleted_at IS NULL
 `
 
 func (q *Queries) Feature(ctx context.Context, id uuid.UUID) (Feature, error) {
@@ -272,6 +274,7 @@ func (q *Queries) Feature(ctx context.Context, id uuid.UUID) (Feature, error) {
 		&i.Description,
 		&i.IsActive,
 		&i.IsSystem,
+		&i.SortOrder,
 		&i.Metadata,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -281,7 +284,7 @@ func (q *Queries) Feature(ctx context.Context, id uuid.UUID) (Feature, error) {
 }
 
 const featureByCode = `-- name: FeatureByCode :one
-SELECT id, code, name, description, is_active, is_system, metadata, created_at, updated_at, deleted_at FROM features WHERE code = $1 AND deleted_at IS NULL
+SELECT id, code, name, description, is_active, is_system, sort_order, metadata, created_at, updated_at, deleted_at FROM features WHERE code = $1 AND deleted_at IS NULL
 `
 
 func (q *Queries) FeatureByCode(ctx context.Context, code string) (Feature, error) {
@@ -294,6 +297,7 @@ func (q *Queries) FeatureByCode(ctx context.Context, code string) (Feature, erro
 		&i.Description,
 		&i.IsActive,
 		&i.IsSystem,
+		&i.SortOrder,
 		&i.Metadata,
 		&i.CreatedAt,
 		&i.UpdatedAt,
@@ -303,7 +307,7 @@ func (q *Queries) FeatureByCode(ctx context.Context, code string) (Feature, erro
 }
 
 const features = `-- name: Features :many
-SELECT id, code, name, description, is_active, is_system, metadata, created_at, updated_at, deleted_at FROM features WHERE deleted_at IS NULL
+SELECT id, code, name, description, is_active, is_system, sort_order, metadata, created_at, updated_at, deleted_at FROM features WHERE deleted_at IS NULL
 `
 
 func (q *Queries) Features(ctx context.Context) ([]Feature, error) {
@@ -322,6 +326,7 @@ func (q *Queries) Features(ctx context.Context) ([]Feature, error) {
 			&i.Description,
 			&i.IsActive,
 			&i.IsSystem,
+			&i.SortOrder,
 			&i.Metadata,
 			&i.CreatedAt,
 			&i.UpdatedAt,
@@ -367,8 +372,8 @@ func (q *Queries) InsertEntitlement(ctx context.Context, arg InsertEntitlementPa
 }
 
 const insertFeature = `-- name: InsertFeature :exec
-INSERT INTO features (id, code, name, description, is_active, metadata, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $7)
+INSERT INTO features (id, code, name, description, is_active, sort_order, metadata, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8)
 `
 
 type InsertFeatureParams struct {
@@ -377,6 +382,7 @@ type InsertFeatureParams struct {
 	Name        sqldb.JSON
 	Description sqldb.JSON
 	IsActive    bool
+	SortOrder   int32
 	Metadata    sqldb.JSON
 	CreatedAt   time.Time
 }
@@ -388,6 +394,7 @@ func (q *Queries) InsertFeature(ctx context.Context, arg InsertFeatureParams) er
 		arg.Name,
 		arg.Description,
 		arg.IsActive,
+		arg.SortOrder,
 		arg.Metadata,
 		arg.CreatedAt,
 	)
@@ -557,6 +564,50 @@ func (q *Queries) LockPlansOfProduct(ctx context.Context, productID uuid.UUID) (
 			return nil, err
 		}
 		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+const meteredPrices = `-- name: MeteredPrices :many
+SELECT meters.code, meters.name, meters.unit_label, meter_prices.currency, meter_prices.unit_price_cents
+FROM meter_prices JOIN meters ON meters.id = meter_prices.meter_id
+WHERE meters.deleted_at IS NULL AND meters.is_active AND meter_prices.psp_price_id IS NOT NULL
+`
+
+type MeteredPricesRow struct {
+	Code           string
+	Name           string
+	UnitLabel      *string
+	Currency       string
+	UnitPriceCents string
+}
+
+// The meters that usage plans bill, with their linked prices, as meters.LinkedPrices has them.
+func (q *Queries) MeteredPrices(ctx context.Context) ([]MeteredPricesRow, error) {
+	rows, err := q.db.QueryContext(ctx, meteredPrices)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []MeteredPricesRow{}
+	for rows.Next() {
+		var i MeteredPricesRow
+		if err := rows.Scan(
+			&i.Code,
+			&i.Name,
+			&i.UnitLabel,
+			&i.Currency,
+			&i.UnitPriceCents,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
 	}
 	if err := rows.Close(); err != nil {
 		return nil, err
@@ -885,7 +936,7 @@ func (q *Queries) Products(ctx context.Context) ([]Product, error) {
 
 const saveFeature = `-- name: SaveFeature :exec
 UPDATE features
-SET code = $2, name = $3, description = $4, is_active = $5, metadata = $6, updated_at = $7
+SET code = $2, name = $3, description = $4, is_active = $5, sort_order = $6, metadata = $7, updated_at = $8
 WHERE id = $1
 `
 
@@ -895,6 +946,7 @@ type SaveFeatureParams struct {
 	Name        sqldb.JSON
 	Description sqldb.JSON
 	IsActive    bool
+	SortOrder   int32
 	Metadata    sqldb.JSON
 	UpdatedAt   time.Time
 }
@@ -906,6 +958,7 @@ func (q *Queries) SaveFeature(ctx context.Context, arg SaveFeatureParams) error 
 		arg.Name,
 		arg.Description,
 		arg.IsActive,
+		arg.SortOrder,
 		arg.Metadata,
 		arg.UpdatedAt,
 	)

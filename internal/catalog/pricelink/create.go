@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/charge"
 )
 
 // createTries is how often creating a price starts again because what the price
@@ -52,10 +53,12 @@ func (s *Service) Ensure(ctx context.Context, planID, priceID uuid.UUID) (string
 		params.Product, err = s.ensureProduct(ctx, plan)
 		return params, true, err
 	}, priceParams.sellsSame)
-	if errors.Is(err, errLinked) {
+	switch {
+	case errors.Is(err, errLinked):
 		return *price.PSPPriceID, nil
-	}
-	if err != nil {
+	case errors.Is(err, charge.ErrCurrency):
+		return "", errCurrency.Wrap(err)
+	case err != nil:
 		return "", err
 	}
 	return *price.PSPPriceID, nil
@@ -202,6 +205,9 @@ func (s *Service) performPrice(ctx context.Context, price catalog.Price, op oper
 	if errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrNotFound) {
 		// The provider understood and did nothing: the next try is a new operation.
 		err = errors.Join(err, s.store.endOperation(ctx, price.ID, op.Key))
+	}
+	if errors.Is(err, psp.ErrCurrency) { // which depends on the account's country
+		err = charge.ErrCurrency.Wrap(err)
 	}
 	return remote, err
 }

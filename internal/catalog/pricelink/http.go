@@ -124,7 +124,7 @@ type AdminPriceStatus struct {
 	PSPPriceID *string       `json:"psp_price_id"`
 	Status     string        `json:"status" enum:"linked,missing,mismatch,stripe_missing,inactive,error"`
 	Message    *string       `json:"message" doc:"What is wrong, as a text for people; null when linked."`
-	Warning    *string       `json:"warning" doc:"Why the price cannot be sold although nothing is wrong with its link: it is below the lowest amount that the payment provider collects."`
+	Warning    *string       `json:"warning" doc:"Why the price cannot be sold although nothing is wrong with its link: it is below the lowest amount that the payment provider collects, its currency is not supported, or the plan bills too many meters."`
 	Meters     []MeterSwitch `json:"meters" nullable:"false" doc:"What a usage plan bills besides, and how running subscriptions follow; empty for other plans."`
 }
 
@@ -190,9 +190,9 @@ func (h *HTTP) explain(ctx context.Context, s PriceStatus) *string {
 
 // warn returns the warning about a price in the reader's language, nil if there is none.
 func (h *HTTP) warn(ctx context.Context, s PriceStatus) *string {
-	if s.Minimum == 0 {
+	if s.Warning == "" {
 		return nil
 	}
-	text := h.messages.Text(i18n.Locale(ctx), "psp_price.below_minimum", map[string]any{"minimum": s.Minimum, "currency": s.Price.Currency})
+	text := h.messages.Text(i18n.Locale(ctx), "psp_price."+string(s.Warning), map[string]any{"minimum": s.Minimum, "currency": s.Price.Currency})
 	return &text
 }

@@ -57,6 +57,9 @@ func (s *Service) checkChargeable(ctx context.Context, currency string, amount i
 	if err != nil {
 		return err
 	}
+	if !charge.Supports(c.Code) {
+		return charge.ErrCurrency
+	}
 	units, err := charge.UnitsOf(c.Code, int(c.MinorUnits))
 	if err != nil {
 		return err

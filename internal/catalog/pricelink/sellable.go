@@ -3,7 +3,6 @@ package pricelink
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/tenantry/tenantry/internal/psp/charge"
 
@@ -23,9 +22,21 @@ var errNotSellable = fault.Coded(fault.Invalid, fault.PlanNotSellable)
 const (
 	// BelowMinimum is a price that the provider does not collect.
 	BelowMinimum Status = "below_minimum"
-	// Unchargeable is an amount, or a currency, that the provider cannot charge.
+	// Unchargeable is an amount that the provider cannot charge, or a currency with too few
+	// decimals here.
 	Unchargeable Status = "amount_unsupported"
+	// CurrencyUnsupported is a currency that the provider does not support.
+	CurrencyUnsupported Status = "currency_unsupported"
+	// TooManyMeters is a usage plan that bills more meters than fit into a subscription.
+	TooManyMeters Status = "too_many_meters"
 )
+
+// maxItems is how many prices a subscription of the provider has at most
+// (https://docs.stripe.com/billing/subscriptions/multiple-products).
+const maxItems = 20
+
+// errCurrency refuses to sell in a currency that the provider does not support.
+var errCurrency = Obstacle{PriceStatus: CurrencyUnsupported}.err()
 
 // Obstacle is what keeps a plan from being sold.
 type Obstacle struct {
@@ -34,7 +45,7 @@ type Obstacle struct {
 	MeterCode   string // "" where it is the plan's own price
 }
 
-func (o Obstacle) err() error {
+func (o Obstacle) err() *fault.Error {
 	refusal := errNotSellable.With("price_status", o.PriceStatus)
 	if o.MeterCode != "" {
 		refusal = refusal.With("meter_code", o.MeterCode)
@@ -115,7 +126,10 @@ func (s *Service) Sellable(ctx context.Context, plan catalog.Plan, price catalog
 // read anew; else the cause. A price may have been deactivated since it was read, and its
 // notification be late.
 func (s *Service) Refused(ctx context.Context, plan catalog.Plan, price catalog.Price, units int64, cause error) error {
-	if !errors.Is(cause, psp.ErrRefused) && !errors.Is(cause, psp.ErrNotFound) {
+	switch {
+	case errors.Is(cause, psp.ErrTooSmall): // in a currency whose minimum follows the rate
+		return Obstacle{PriceStatus: BelowMinimum}.err().Wrap(cause)
+	case !errors.Is(cause, psp.ErrRefused) && !errors.Is(cause, psp.ErrNotFound):
 		return cause
 	}
 	if err := s.Refresh(ctx); err != nil {
@@ -186,6 +200,9 @@ func (v *view) look(ctx context.Context, plans []catalog.Plan) error {
 // chargeable refuses a price, and a number of units of it, that the provider cannot
 // charge.
 func (v *view) chargeable(amount, units int64) error {
+	if !charge.Supports(v.currency.Code) {
+		return errCurrency
+	}
 	u, err := charge.UnitsOf(v.currency.Code, int(v.currency.MinorUnits))
 	if err == nil {
 		err = u.Check(amount)
@@ -201,6 +218,8 @@ func (v *view) chargeable(amount, units int64) error {
 func (v *view) obstacle(plan catalog.Plan, price catalog.Price, units int64) (Obstacle, bool) {
 	u, err := charge.UnitsOf(v.currency.Code, int(v.currency.MinorUnits))
 	switch {
+	case !charge.Supports(v.currency.Code):
+		return Obstacle{PriceStatus: CurrencyUnsupported}, true
 	case err != nil || len(u.Possible(price.PriceCents)) > 0:
 		return Obstacle{PriceStatus: Unchargeable}, true
 	case price.PriceCents > 0 && price.PriceCents < (u.Minimum()+units-1)/units:
@@ -215,6 +234,9 @@ func (v *view) obstacle(plan catalog.Plan, price catalog.Price, units int64) (Ob
 	}
 	if plan.PricingType != catalog.Usage {
 		return Obstacle{}, false
+	}
+	if 1+len(v.metered) > maxItems {
+		return Obstacle{PriceStatus: TooManyMeters}, true
 	}
 	for _, m := range v.metered {
 		now, known := v.states[m.PSPPriceID]
@@ -299,16 +321,25 @@ func (s *Service) CheckMeter(ctx context.Context, currency string, unit money.Un
 	return nil
 }
 
-// minimumAbove returns the lowest price that the provider collects in a currency, where a
-// price is below it, else 0.
-func (s *Service) minimumAbove(ctx context.Context, price catalog.Price) (int64, error) {
-	c, err := s.catalog.Currency(ctx, price.Currency)
+// warning returns why a price cannot be sold although nothing is wrong with its link, ""
+// for no reason; minimum is the lowest amount that the provider collects, where the price
+// is below it.
+func (s *Service) warning(ctx context.Context, plan catalog.Plan, price catalog.Price) (reason Status, minimum int64, err error) {
+	v, err := s.newView(ctx, []catalog.Plan{plan}, price.Currency)
 	if err != nil {
-		return 0, fmt.Errorf("the minimum in %s: %w", price.Currency, err)
+		return "", 0, err
 	}
-	u, err := charge.UnitsOf(c.Code, int(c.MinorUnits))
-	if err != nil || price.PriceCents == 0 || price.PriceCents >= u.Minimum() {
-		return 0, nil //nolint:nilerr // the currency is not sold at all
+	u, err := charge.UnitsOf(v.currency.Code, int(v.currency.MinorUnits))
+	switch {
+	case !charge.Supports(v.currency.Code):
+		return CurrencyUnsupported, 0, nil
+	case err != nil:
+		return Unchargeable, 0, nil //nolint:nilerr // the error is the reason
+	case price.PriceCents > 0 && price.PriceCents < u.Minimum():
+		return BelowMinimum, u.Minimum(), nil
+	case 1+len(v.metered) > maxItems:
+		return TooManyMeters, 0, nil
+	default:
+		return "", 0, nil
 	}
-	return u.Minimum(), nil
 }

@@ -1,9 +1,11 @@
 package pricelink
 
 import (
+	"cmp"
+	"slices"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	gocmp "github.com/google/go-cmp/cmp"
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/money"
@@ -46,8 +48,11 @@ func TestObstacles(t *testing.T) {
 		pricing catalog.PricingType
 		cents   int64
 		units   int64
-		change  func(states map[string]state, plan *catalog.Plan)
-		want    Obstacle
+		// currency is EUR unless set, and meters adds meters that are not known.
+		currency string
+		meters   int
+		change   func(states map[string]state, plan *catalog.Plan)
+		want     Obstacle
 	}{
 		"nothing": {
 			pricing: catalog.Usage,
@@ -118,6 +123,22 @@ func TestObstacles(t *testing.T) {
 			},
 			want: Obstacle{PriceStatus: Mismatched, MeterCode: "mails"},
 		},
+		"a currency that the provider does not support": {
+			currency: "IRR",
+			want:     Obstacle{PriceStatus: CurrencyUnsupported},
+		},
+		"19 meters": {
+			pricing: catalog.Usage,
+			meters:  19,
+		},
+		"20 meters": {
+			pricing: catalog.Usage,
+			meters:  20,
+			want:    Obstacle{PriceStatus: TooManyMeters},
+		},
+		"20 meters that a flat plan does not sell": {
+			meters: 20,
+		},
 		"a meter that a flat plan does not sell": {
 			change: func(states map[string]state, _ *catalog.Plan) { states["price_mails"] = state{missing: true} },
 		},
@@ -136,9 +157,12 @@ func TestObstacles(t *testing.T) {
 			if tt.change != nil {
 				tt.change(states, &plan)
 			}
-			v := &view{currency: catalog.Currency{Code: "EUR", MinorUnits: 2}, metered: metered, states: states}
+			v := &view{currency: catalog.Currency{Code: cmp.Or(tt.currency, "EUR"), MinorUnits: 2}, metered: metered, states: states}
+			if tt.meters > 0 {
+				v.metered = slices.Repeat([]Metered{{MeterCode: "more", PSPPriceID: "price_more"}}, tt.meters)
+			}
 			got, is := v.obstacle(plan, price, max(tt.units, 1))
-			if diff := cmp.Diff(tt.want, got); diff != "" || is != (tt.want != Obstacle{}) {
+			if diff := gocmp.Diff(tt.want, got); diff != "" || is != (tt.want != Obstacle{}) {
 				t.Errorf("%t %s", is, diff)
 			}
 		})
@@ -191,7 +215,7 @@ func TestMeterMismatches(t *testing.T) {
 	} {
 		remote := psp.Price{Currency: "EUR", UnitPrice: "0.25", IntervalUnit: "month", IntervalCount: 1, Active: true, Metered: true}
 		tt.change(&remote)
-		if diff := cmp.Diff(tt.want, meterMismatches("EUR", unit(t, "0.25"), remote)); diff != "" {
+		if diff := gocmp.Diff(tt.want, meterMismatches("EUR", unit(t, "0.25"), remote)); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}

@@ -31,8 +31,11 @@ type PriceStatus struct {
 	Price      catalog.Price
 	Status     Status
 	Mismatches []Mismatch // when Mismatched
-	// Minimum is the lowest amount that the provider collects, where the price is below
-	// it; else 0.
+	// Warning is why the price cannot be sold although nothing is wrong with its link; ""
+	// for no reason.
+	Warning Status
+	// Minimum is the lowest amount that the provider collects, with the warning
+	// BelowMinimum; else 0.
 	Minimum int64
 	// Meters are what a usage plan sells besides, in the price's currency.
 	Meters []Switch
@@ -93,8 +96,9 @@ func (s *Service) Statuses(ctx context.Context, planID uuid.UUID) ([]PriceStatus
 // status reads a price anew, so that whoever looks at its status also has it sold again
 // once the provider's is active again.
 func (s *Service) status(ctx context.Context, plan catalog.Plan, price catalog.Price) (PriceStatus, error) {
-	minimum, err := s.minimumAbove(ctx, price)
-	found := PriceStatus{Price: price, Status: Missing, Minimum: minimum}
+	found := PriceStatus{Price: price, Status: Missing}
+	var err error
+	found.Warning, found.Minimum, err = s.warning(ctx, plan, price)
 	if err != nil || price.PSPPriceID == nil {
 		return found, err
 	}

@@ -122,7 +122,7 @@ func (a *applier) applyCurrency(ctx context.Context, data CurrencyData) error {
 func (a *applier) applyFeature(ctx context.Context, data FeatureData) error {
 	set := func(f *catalog.Feature) {
 		f.Code, f.Name, f.Description = data.Code, catalog.Text(data.Name), catalog.Text(data.Description)
-		f.IsActive, f.Metadata = isOn(data.IsActive), data.Metadata.column()
+		f.IsActive, f.SortOrder, f.Metadata = isOn(data.IsActive), data.SortOrder, data.Metadata.column()
 	}
 	old, err := a.catalog.FeatureByCode(ctx, data.Code)
 	switch {
@@ -143,6 +143,7 @@ func (a *applier) applyFeature(ctx context.Context, data FeatureData) error {
 	d.locales("name", was.Name, data.Name)
 	d.locales("description", was.Description, data.Description)
 	d.Bool("is_active", old.IsActive, isOn(data.IsActive))
+	d.number("sort_order", was.SortOrder, data.SortOrder)
 	d.Field("metadata", string(was.Metadata), string(data.Metadata))
 	if a.changes.Change("feature", data.Code, d) {
 		_, err = a.catalog.UpdateFeature(ctx, old.ID, set)

@@ -53,6 +53,7 @@ func (c Catalog) Check() error {
 		path := fmt.Sprintf("features[%d]", i)
 		check.key(path+".code", "feature", f.Code)
 		check.texts(path, f.Name, f.Description)
+		check.notNegative(path+".sort_order", f.SortOrder)
 	}
 	for i, p := range c.Products {
 		path := fmt.Sprintf("products[%d]", i)

@@ -126,7 +126,7 @@ func featureData(f catalog.Feature) (FeatureData, error) {
 		return FeatureData{}, fmt.Errorf("feature %s: metadata: %w", f.Code, err)
 	}
 	return FeatureData{
-		Code: f.Code, Name: Text(f.Name), Description: Text(f.Description), IsActive: Switch(f.IsActive), Metadata: metadata,
+		Code: f.Code, Name: Text(f.Name), Description: Text(f.Description), IsActive: Switch(f.IsActive), SortOrder: f.SortOrder, Metadata: metadata,
 	}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -150,7 +151,7 @@ func (r *reader) free(node *yaml.Node, path string, depth int) any {
 	case node.Kind == yaml.MappingNode:
 		object := map[string]any{}
 		r.members(node, path, func(key string, value *yaml.Node, path string) {
-			object[key] = r.free(value, path, depth+1)
+			object[norm.NFC.String(key)] = r.free(value, path, depth+1)
 			if hasControl(key, false) {
 				r.fail(path, "has a key with characters that are not allowed")
 			}
@@ -186,7 +187,7 @@ func (r *reader) freeScalar(node *yaml.Node, path string) any {
 		if hasControl(node.Value, true) {
 			r.fail(path, "has characters that are not allowed")
 		}
-		return node.Value
+		return norm.NFC.String(node.Value)
 	}
 }
 

@@ -43,6 +43,7 @@ type FeatureData struct {
 	Name        Text     `yaml:"name"`
 	Description Text     `yaml:"description,omitempty"`
 	IsActive    *bool    `yaml:"is_active,omitempty"`
+	SortOrder   int32    `yaml:"sort_order,omitempty"`
 	Metadata    Metadata `yaml:"metadata,omitempty"`
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/text/unicode/norm"
 )
 
 // lines has the line of each field of a file, by the field's path.
@@ -204,7 +205,7 @@ func (r *reader) readScalar(node *yaml.Node, target reflect.Value, path string) 
 	}
 	switch target.Kind() {
 	case reflect.String: // a slug may look like a number
-		target.SetString(node.Value)
+		target.SetString(norm.NFC.String(node.Value))
 	case reflect.Bool:
 		if node.ShortTag() != "!!bool" {
 			r.fail(path, "must be true or false")

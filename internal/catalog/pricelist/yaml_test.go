@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
+	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
 	"github.com/tenantry/tenantry/internal/catalog"
@@ -36,7 +37,7 @@ func drawText(t *rapid.T, name string, multiline bool) string {
 	if strings.TrimSpace(text) == "" {
 		return "x"
 	}
-	return text
+	return norm.NFC.String(text) // as stored text is
 }
 
 func drawMetadata(t *rapid.T) pricelist.Metadata {

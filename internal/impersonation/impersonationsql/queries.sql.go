@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 const deadImpersonating = `-- name: DeadImpersonating :many
@@ -248,7 +249,7 @@ func (q *Queries) IsMember(ctx context.Context, arg IsMemberParams) (int64, erro
 }
 
 const lockCredential = `-- name: LockCredential :one
-SELECT user_id, revoked_at, expires_at, impersonated_user_id, impersonated_tenant_id
+SELECT user_id, revoked_at, expires_at, impersonated_user_id, impersonated_tenant_id, impersonation_ended_at
 FROM credentials
 WHERE id = $1
 FOR UPDATE
@@ -260,6 +261,7 @@ type LockCredentialRow struct {
 	ExpiresAt            time.Time
 	ImpersonatedUserID   *int64
 	ImpersonatedTenantID *uuid.UUID
+	ImpersonationEndedAt *time.Time
 }
 
 func (q *Queries) LockCredential(ctx context.Context, id uuid.UUID) (LockCredentialRow, error) {
@@ -271,6 +273,7 @@ func (q *Queries) LockCredential(ctx context.Context, id uuid.UUID) (LockCredent
 		&i.ExpiresAt,
 		&i.ImpersonatedUserID,
 		&i.ImpersonatedTenantID,
+		&i.ImpersonationEndedAt,
 	)
 	return i, err
 }
@@ -288,12 +291,13 @@ func (q *Queries) LockTenant(ctx context.Context, id uuid.UUID) (uuid.UUID, erro
 }
 
 const lockUser = `-- name: LockUser :one
-SELECT id, is_platform_admin FROM users WHERE id = $1 FOR UPDATE
+SELECT id, is_platform_admin, platform_permissions FROM users WHERE id = $1 FOR UPDATE
 `
 
 type LockUserRow struct {
-	ID              int64
-	IsPlatformAdmin bool
+	ID                  int64
+	IsPlatformAdmin     bool
+	PlatformPermissions sqldb.JSON
 }
 
 // Before a credential is locked its user is (rules: account#lock-order). A target that is
@@ -301,7 +305,7 @@ type LockUserRow struct {
 func (q *Queries) LockUser(ctx context.Context, id int64) (LockUserRow, error) {
 	row := q.db.QueryRowContext(ctx, lockUser, id)
 	var i LockUserRow
-	err := row.Scan(&i.ID, &i.IsPlatformAdmin)
+	err := row.Scan(&i.ID, &i.IsPlatformAdmin, &i.PlatformPermissions)
 	return i, err
 }
 
@@ -331,7 +335,7 @@ func (q *Queries) RevokeCredential(ctx context.Context, arg RevokeCredentialPara
 }
 
 const setImpersonated = `-- name: SetImpersonated :exec
-UPDATE credentials SET impersonated_user_id = $2, impersonated_tenant_id = $3 WHERE id = $1
+UPDATE credentials SET impersonated_user_id = $2, impersonated_tenant_id = $3, impersonation_ended_at = NULL WHERE id = $1
 `
 
 type SetImpersonatedParams struct {
@@ -342,5 +346,19 @@ type SetImpersonatedParams struct {
 
 func (q *Queries) SetImpersonated(ctx context.Context, arg SetImpersonatedParams) error {
 	_, err := q.db.ExecContext(ctx, setImpersonated, arg.ID, arg.ImpersonatedUserID, arg.ImpersonatedTenantID)
+	return err
+}
+
+const setImpersonationEnded = `-- name: SetImpersonationEnded :exec
+UPDATE credentials SET impersonation_ended_at = $2 WHERE id = $1
+`
+
+type SetImpersonationEndedParams struct {
+	ID                   uuid.UUID
+	ImpersonationEndedAt *time.Time
+}
+
+func (q *Queries) SetImpersonationEnded(ctx context.Context, arg SetImpersonationEndedParams) error {
+	_, err := q.db.ExecContext(ctx, setImpersonationEnded, arg.ID, arg.ImpersonationEndedAt)
 	return err
 }

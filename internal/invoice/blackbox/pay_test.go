@@ -75,7 +75,7 @@ func TestPayInvoice(t *testing.T) {
 		c.ReplaceCard(apptest.CardPays)
 		shown("open")
 		charges := len(s.ProviderObjects(c.Owner, "charge"))
-		statuses := make([]int, 5)
+		statuses := make([]int, 8)
 		var wg sync.WaitGroup
 		for i := range statuses {
 			wg.Go(func() { statuses[i] = s.Call("POST", path+"/pay", c.Token, nil).Status })

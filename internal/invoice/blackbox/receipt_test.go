@@ -1,6 +1,7 @@
 package blackbox_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,6 +44,16 @@ func TestOptionalMails(t *testing.T) {
 				}
 				s.Advance(32 * apptest.Day)
 				apptest.Eventually(t, "the receipt of the renewal", func() bool { return len(s.Mails(billing)) == 2 })
+
+				// What credit has paid of an invoice is no payment.
+				customer := s.ProviderObjects(o, "customer")[0].Str("id")
+				s.AtProvider("POST", "/customers/"+customer+"/balance_transactions", "amount", "-500", "currency", "eur")
+				s.Advance(31 * apptest.Day)
+				apptest.Eventually(t, "the receipt of the rest", func() bool { return len(s.Mails(billing)) == 3 })
+				rest := slices.IndexFunc(s.Mails(billing), func(m map[string]any) bool { return strings.Contains(m["text"].(string), "€14.00") })
+				if rest < 0 {
+					t.Errorf("no receipt names €14.00: %v", s.Mails(billing))
+				}
 			})
 		}
 	}

@@ -53,7 +53,7 @@ func check(s invoice.Statement) error {
 		return impossible("it is a credit")
 	case s.TaxRate == 0 && inv.Tax.AmountCents != 0:
 		return impossible("the rate of its tax is not known")
-	case s.TaxRate == 0 && !s.ReverseCharge():
+	case s.TaxRate == 0 && !s.ReverseCharge:
 		return impossible("why it has no tax is not known")
 	}
 	var sum int64

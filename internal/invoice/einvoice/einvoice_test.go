@@ -49,6 +49,7 @@ func sample(rate int64, amounts ...int64) invoice.Statement {
 func abroad() invoice.Statement {
 	s := sample(0, 3_000)
 	s.VATNumber, s.Invoice.Billed.Address.Country, s.Invoice.Status = "FR12345678901", ptr("FR"), invoice.Open
+	s.ReverseCharge = true
 	return s
 }
 

@@ -134,35 +134,37 @@ func (q *Queries) InsertDocument(ctx context.Context, arg InsertDocumentParams) 
 const insertInvoice = `-- name: InsertInvoice :exec
 INSERT INTO invoices (
     id, tenant_id, subscription_id, psp_invoice_id, psp_payment_intent_id, number, year, sequence, status, currency,
-    subtotal_cents, tax_cents, total_cents, tax_rate, issue_date, due_date, paid_at, billing_info, vat_number, locale,
-    payment_action, payment_url, created_at, updated_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $23)
+    subtotal_cents, tax_cents, total_cents, tax_rate, issue_date, due_date, paid_at, billing_info, vat_number, is_reverse_charge, locale,
+    payment_action, payment_url, created_at, updated_at, balance_applied_cents
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, $21, $22, $23, $24, $24, $25)
 `
 
 type InsertInvoiceParams struct {
-	ID                 uuid.UUID
-	TenantID           uuid.UUID
-	SubscriptionID     *uuid.UUID
-	PSPInvoiceID       string
-	PSPPaymentIntentID *string
-	Number             string
-	Year               int32
-	Sequence           int64
-	Status             string
-	Currency           string
-	SubtotalCents      int64
-	TaxCents           int64
-	TotalCents         int64
-	TaxRate            int64
-	IssueDate          time.Time
-	DueDate            *time.Time
-	PaidAt             *time.Time
-	BillingInfo        sqldb.JSON
-	VATNumber          *string
-	Locale             string
-	PaymentAction      *string
-	PaymentURL         *string
-	CreatedAt          time.Time
+	ID                  uuid.UUID
+	TenantID            uuid.UUID
+	SubscriptionID      *uuid.UUID
+	PSPInvoiceID        string
+	PSPPaymentIntentID  *string
+	Number              string
+	Year                int32
+	Sequence            int64
+	Status              string
+	Currency            string
+	SubtotalCents       int64
+	TaxCents            int64
+	TotalCents          int64
+	TaxRate             int64
+	IssueDate           time.Time
+	DueDate             *time.Time
+	PaidAt              *time.Time
+	BillingInfo         sqldb.JSON
+	VATNumber           *string
+	IsReverseCharge     bool
+	Locale              string
+	PaymentAction       *string
+	PaymentURL          *string
+	CreatedAt           time.Time
+	BalanceAppliedCents int64
 }
 
 func (q *Queries) InsertInvoice(ctx context.Context, arg InsertInvoiceParams) error {
@@ -186,10 +188,12 @@ func (q *Queries) InsertInvoice(ctx context.Context, arg InsertInvoiceParams) er
 		arg.PaidAt,
 		arg.BillingInfo,
 		arg.VATNumber,
+		arg.IsReverseCharge,
 		arg.Locale,
 		arg.PaymentAction,
 		arg.PaymentURL,
 		arg.CreatedAt,
+		arg.BalanceAppliedCents,
 	)
 	return err
 }
@@ -291,7 +295,7 @@ func (q *Queries) InvoicedTenants(ctx context.Context, arg InvoicedTenantsParams
 }
 
 const issuedDetails = `-- name: IssuedDetails :one
-SELECT tax_rate, vat_number, locale FROM invoices WHERE tenant_id = $1 AND id = $2
+SELECT tax_rate, vat_number, is_reverse_charge, locale FROM invoices WHERE tenant_id = $1 AND id = $2
 `
 
 type IssuedDetailsParams struct {
@@ -300,15 +304,21 @@ type IssuedDetailsParams struct {
 }
 
 type IssuedDetailsRow struct {
-	TaxRate   int64
-	VATNumber *string
-	Locale    string
+	TaxRate         int64
+	VATNumber       *string
+	IsReverseCharge bool
+	Locale          string
 }
 
 func (q *Queries) IssuedDetails(ctx context.Context, arg IssuedDetailsParams) (IssuedDetailsRow, error) {
 	row := q.db.QueryRowContext(ctx, issuedDetails, arg.TenantID, arg.ID)
 	var i IssuedDetailsRow
-	err := row.Scan(&i.TaxRate, &i.VATNumber, &i.Locale)
+	err := row.Scan(
+		&i.TaxRate,
+		&i.VATNumber,
+		&i.IsReverseCharge,
+		&i.Locale,
+	)
 	return i, err
 }
 
@@ -481,20 +491,21 @@ func (q *Queries) MinorUnits(ctx context.Context, code string) (int32, error) {
 
 const moveInvoice = `-- name: MoveInvoice :execrows
 UPDATE invoices
-SET status = $3, paid_at = $4, psp_payment_intent_id = $5,
-    payment_action = $6, payment_url = $7, updated_at = $8
+SET status = $3, balance_applied_cents = $4, paid_at = $5, psp_payment_intent_id = $6,
+    payment_action = $7, payment_url = $8, updated_at = $9
 WHERE tenant_id = $1 AND id = $2 AND status NOT IN ('paid', 'void', 'uncollectible')
 `
 
 type MoveInvoiceParams struct {
-	TenantID           uuid.UUID
-	ID                 uuid.UUID
-	Status             string
-	PaidAt             *time.Time
-	PSPPaymentIntentID *string
-	PaymentAction      *string
-	PaymentURL         *string
-	UpdatedAt          time.Time
+	TenantID            uuid.UUID
+	ID                  uuid.UUID
+	Status              string
+	BalanceAppliedCents int64
+	PaidAt              *time.Time
+	PSPPaymentIntentID  *string
+	PaymentAction       *string
+	PaymentURL          *string
+	UpdatedAt           time.Time
 }
 
 // A final state never changes (rules: invoices#status).
@@ -503,6 +514,7 @@ func (q *Queries) MoveInvoice(ctx context.Context, arg MoveInvoiceParams) (int64
 		arg.TenantID,
 		arg.ID,
 		arg.Status,
+		arg.BalanceAppliedCents,
 		arg.PaidAt,
 		arg.PSPPaymentIntentID,
 		arg.PaymentAction,

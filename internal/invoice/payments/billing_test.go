@@ -70,7 +70,7 @@ func TestWhoReadsPayments(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		c, other := s.NewCustomer("ada"), s.NewCustomer("eve")
 		member, _ := s.Join(c.Owner, "Bob", "bob@example.com", "member")
-		for _, path := range []string{"/billing/payment-method", "/billing/failed-payment"} {
+		for _, path := range []string{"/billing/payment-method", "/billing/failed-payment", "/credit"} {
 			s.Call("GET", c.Path(path), "", nil).WantRefused(401, "")
 			s.Call("GET", c.Path(path), member, nil).WantRefused(403, "")
 			s.Call("GET", c.Path(path), other.Token, nil).WantRefused(403, "")
@@ -79,6 +79,7 @@ func TestWhoReadsPayments(t *testing.T) {
 		s.Call("GET", c.Path("/invoices/summary"), member, nil).Want(200) // as any member reads invoices
 		key := s.Call("POST", c.Path("/api-keys"), c.Token, object{"name": "Books", "scopes": []any{"invoices.read"}}).Want(201).Str("data.secret")
 		s.Call("GET", c.Path("/invoices/summary"), key, nil).Want(200)
+		s.Call("GET", c.Path("/credit"), key, nil).Want(200)
 		s.Call("GET", c.Path("/billing/payment-method"), key, nil).WantRefused(403, "insufficient_scope")
 		s.Call("GET", "/api/v1/admin/tenants/"+c.Tenant+"/billing", c.Token, nil).WantRefused(403, "")
 		s.Call("GET", "/api/v1/admin/tenants/01990000-0000-7000-8000-000000000000/billing", s.Admin(), nil).WantRefused(404, "")

@@ -58,14 +58,14 @@ type TenantBilling struct {
 	ProviderURL   *string        `json:"provider_url" format:"uri" doc:"The provider's page about the customer, for the operator; null without a customer."`
 	FailedPayment *FailedPayment `json:"failed_payment" doc:"The last failed payment of an invoice that is still open; null for none."`
 	PaidInAll     []CurrencySum  `json:"paid_in_all" doc:"What the tenant has ever paid, refunds not taken off, by currency."`
-	Open          []CurrencySum  `json:"open" doc:"What is left to pay of open invoices, by currency."`
+	Open          []CurrencySum  `json:"open" doc:"What is left to pay of open invoices, by currency. An invoice that a bank debit is paying does not count."`
 }
 
 // InvoiceTotals are what the invoices of a year come to in one currency.
 type InvoiceTotals struct {
 	Currency string `json:"currency"`
 	Paid     int64  `json:"paid" doc:"What was paid, in minor units; credit that was used up is not in it."`
-	Open     int64  `json:"open" doc:"What is left to pay, in minor units."`
+	Open     int64  `json:"open" doc:"What is left to pay, in minor units. An invoice that a bank debit is paying does not count."`
 	Refunded int64  `json:"refunded" doc:"What was given back of what was paid, in minor units."`
 	Count    int64  `json:"count" doc:"How many invoices there are; drafts are not counted."`
 }

@@ -106,9 +106,9 @@ func sameTime(a, b *time.Time) bool {
 	return a.Equal(*b)
 }
 
-// left is what of an invoice can still be paid.
+// left is the amount of an invoice that is due: nothing while a bank debit pays it.
 func left(in psp.Invoice) int64 {
-	if in.Status != open {
+	if in.Status != open || in.InProgress {
 		return 0
 	}
 	return in.Open

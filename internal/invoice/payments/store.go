@@ -80,6 +80,22 @@ func (s store) payer(ctx context.Context, tenantID uuid.UUID) (customer, subscri
 	return row.PSPCustomerID, subscription, sqldb.WrapAbsent(err, "find the customer of a tenant", errNone)
 }
 
+// creditor is whose credit is read: the customer at the provider, empty where there is none,
+// and the currency of a balance of zero.
+type creditor struct{ customer, currency string }
+
+func (s store) creditor(ctx context.Context, tenantID uuid.UUID) (creditor, error) {
+	row, err := s.q(ctx).Creditor(ctx, tenantID)
+	c := creditor{currency: row.PreferredCurrency}
+	if row.PSPCustomerID != nil {
+		c.customer = *row.PSPCustomerID
+	}
+	if row.Currency != nil {
+		c.currency = *row.Currency
+	}
+	return c, sqldb.WrapAbsent(err, "find whose credit to read", errNoTenant)
+}
+
 // exists returns errNoTenant where there is no such tenant.
 func (s store) exists(ctx context.Context, tenantID uuid.UUID) error {
 	n, err := s.q(ctx).CountTenants(ctx, tenantID)

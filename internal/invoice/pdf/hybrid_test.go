@@ -24,7 +24,7 @@ func hybrid(t *testing.T, s invoice.Statement) (file []byte, log string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if file, err = r.Render(s); err != nil {
+	if file, _, err = r.Render(s); err != nil {
 		t.Fatal(err)
 	}
 	return file, out.String()

@@ -1,6 +1,6 @@
 // Package pdf makes the document of an invoice: one or more A4 pages in the
-// tenant's language, with fonts of their own for Latin, Greek, Cyrillic, Arabic, Hebrew,
-// Chinese, Japanese and Korean. The same invoice always gives the same bytes.
+// tenant's language, with fonts of their own for Latin, Greek, Cyrillic, Arabic, Hebrew, Thai,
+// Devanagari, Georgian, Armenian, Chinese, Japanese and Korean. The same invoice always gives the same bytes.
 package pdf
 
 import (
@@ -13,10 +13,13 @@ import (
 	"strings"
 
 	"codeberg.org/go-pdf/fpdf"
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/invoice/einvoice"
 	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/vat"
 )
 
 //go:embed locales/*.json
@@ -63,14 +66,16 @@ const (
 	leading   = 4.8 // from line to line of text
 )
 
-// Render makes a document.
-func (r *Renderer) Render(s invoice.Statement) ([]byte, error) {
+// Render makes a document, whatever characters its texts have. It returns the characters
+// that no font has, which the document replaces; "" for none.
+func (r *Renderer) Render(s invoice.Statement) (file []byte, replaced string, err error) {
 	d := &document{
-		Fpdf: newPage(), words: r.words, maker: r.config.Maker, figures: i18n.FiguresOf(s.Locale), of: s, loaded: map[string]bool{},
+		Fpdf: newPage(), words: r.words, maker: r.config.Maker, figures: i18n.FiguresOf(s.Locale), of: s,
+		faces: map[string]*face{}, missing: map[rune]bool{},
 	}
 	d.begin()
 	if err := d.head(); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	d.parties()
 	d.table()
@@ -86,16 +91,22 @@ func (r *Renderer) Render(s invoice.Statement) ([]byte, error) {
 		err = nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	var out bytes.Buffer
 	if err := d.Output(&out); err != nil {
-		return nil, fmt.Errorf("pdf: %w", err)
+		return nil, "", fmt.Errorf("pdf: %w", err)
 	}
-	if !hybrid {
-		return out.Bytes(), nil
+	file = out.Bytes()
+	if hybrid {
+		if file, err = attach(file, data, s.Invoice.IssueDate); err != nil {
+			return nil, "", err
+		}
 	}
-	return attach(out.Bytes(), data, s.Invoice.IssueDate)
+	if replaced = d.missingCharacters(); replaced != "" {
+		r.config.Log.Warn("the document of an invoice lacks characters", "invoice", s.Invoice.Number, "characters", replaced)
+	}
+	return file, replaced, nil
 }
 
 // forPrograms returns the invoice as its document carries it; einvoice.ErrImpossible for a
@@ -121,9 +132,10 @@ type document struct {
 	figures i18n.Figures
 	of      invoice.Statement
 
-	loaded map[string]bool // fonts
-	style  string          // of what is written next: B or none
-	size   float64         // in points
+	faces   map[string]*face // by family and style
+	missing map[rune]bool    // characters that no font has
+	style   string           // of what is written next: B or none
+	size    float64          // in points
 }
 
 // say returns a text of the document; values has names and values in turn.
@@ -142,10 +154,11 @@ func (d *document) gross() bool { return d.of.TaxRate > 0 }
 // have a name of their own; and only those of the union are intra-community numbers.
 func (d *document) vat(number string) string {
 	key := "vat_abroad"
-	switch country := invoice.Home(number); {
-	case strings.EqualFold(country, d.of.Locale), strings.ContainsAny(country, "0123456789"):
+	country := vat.CountryOf(number)
+	switch {
+	case strings.EqualFold(country, d.of.Locale), strings.ContainsAny(number[:min(2, len(number))], "0123456789"):
 		key = "vat_home"
-	case invoice.InUnion(country):
+	case vat.InUnion(country):
 		key = "vat"
 	}
 	return d.say(key, "number", number)
@@ -160,8 +173,8 @@ func (d *document) begin() {
 	d.SetModificationDate(issued)
 	d.SetCatalogSort(true)
 	d.SetProducer(d.maker, true)
-	d.SetTitle(d.title(), true)
-	d.SetAuthor(d.of.Seller.Name, true)
+	d.SetTitle(basicPlane(d.title()), true)
+	d.SetAuthor(basicPlane(clean(d.of.Seller.Name)), true)
 	d.SetLang(d.of.Locale)
 	d.SetMargins(margin, margin, margin)
 	d.SetAutoPageBreak(false, 0)
@@ -331,5 +344,19 @@ func text(s *string) string {
 	return *s
 }
 
-// clean makes one line of a text that somebody has typed.
-func clean(s string) string { return strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ") }
+// clean makes one line of a text that somebody has typed, in NFC: fonts have é, and few draw an
+// accent on a letter.
+func clean(s string) string {
+	return strings.Join(strings.Fields(norm.NFC.String(strings.ToValidUTF8(s, ""))), " ")
+}
+
+// basicPlane replaces the characters beyond the Basic Multilingual Plane, which the PDF library
+// cannot write as metadata.
+func basicPlane(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r > 0xFFFF {
+			return replacement
+		}
+		return r
+	}, s)
+}

@@ -68,7 +68,7 @@ func render(t *testing.T, s invoice.Statement) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := r.Render(s)
+	file, _, err := r.Render(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestDocumentNamesItsMaker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := r.Render(sample("EUR", 2, "en", 900))
+	file, _, err := r.Render(sample("EUR", 2, "en", 900))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,6 +255,7 @@ func TestDocumentInOtherScripts(t *testing.T) {
 	for name, c := range map[string]struct{ name, address string }{
 		"Chinese": {"上海软件有限公司", "中山東一路12號"}, "Japanese": {"株式会社ソフトウェア", "東京都千代田区丸の内1-1"}, "Korean": {"주식회사 소프트웨어", "서울특별시 종로구 1"},
 		"Cyrillic": {"ООО «Юпитер»", "ул. Ленина, 5"}, "Vietnamese": {"Công ty Phần mềm Hữu hạn", "Đường Nguyễn Huệ"},
+		"Thai": {"บริษัท ซอฟต์แวร์ จำกัด", "ถนนสีลม 1"}, "Georgian": {"შპს პროგრამა", "რუსთაველის 1"}, "Armenian": {"Ծրագիր ՍՊԸ", "Աբովյան 1"}, "Devanagari": {"सॉफ़्टवेयर कंपनी", "नया मार्ग 1"},
 	} {
 		s := sample("EUR", 2, "en", 900)
 		s.Invoice.Billed.Name, s.Invoice.Billed.Address.Line1 = &c.name, &c.address
@@ -355,6 +356,11 @@ func TestNotesOfDocument(t *testing.T) {
 		s.Seller.Notes = map[string]string{"en": "Thank you.", "fr": "Pas d’escompte.|Indemnité forfaitaire : 40 €."}
 		return s
 	}
+	reversed := func(locale string) invoice.Statement {
+		s := untaxed(locale, "DE123456789", "FR12345678901")
+		s.ReverseCharge = true
+		return s
+	}
 	elsewhere := sample("USD", 2, "en", 900)
 	elsewhere.Invoice.Billed.Address.Country = ptr("AU")
 	for name, tt := range map[string]struct {
@@ -362,10 +368,14 @@ func TestNotesOfDocument(t *testing.T) {
 		want, absent []string
 	}{
 		"between two countries": {
-			untaxed("fr", "FR12345678901", "ESB12345678"),
+			reversed("fr"),
 			[]string{"Autoliquidation : TVA due par le preneur", "Pas d’escompte.", "Indemnité forfaitaire : 40 €.", "Sous-total"},
 			[]string{"TTC", "Thank you"},
 		},
+		"reverse charge in English": {reversed("en"), []string{"Reverse charge: VAT to be accounted for", "DE123456789", "FR12345678901"}, nil},
+		"reverse charge in Spanish": {reversed("es"), []string{"Inversión del sujeto pasivo"}, nil},
+		"reverse charge in Italian": {reversed("it"), []string{"Inversione contabile"}, nil},
+		"a number without a check":  {untaxed("fr", "FR12345678901", "ESB12345678"), []string{"Sous-total"}, []string{"Autoliquidation"}},
 		"in one country":            {untaxed("es", "ESB87654321", "ESB12345678"), []string{"NIF: ESB12345678", "Thank you."}, []string{"Inversión", "NIF-IVA"}},
 		"numbers without a country": {untaxed("es", "B87654321", "12345678Z"), []string{"NIF: B87654321", "NIF: 12345678Z"}, []string{"NIF-IVA"}},
 		"numbers from abroad":       {untaxed("es", "EL123456789", "GB123456789"), []string{"NIF-IVA: EL123456789", "N.º de IVA: GB123456789"}, nil},
@@ -384,4 +394,72 @@ func TestNotesOfDocument(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Every text gives a document. Characters that no font has are replaced and reported, wherever
+// they stand; invisible characters are left out.
+func TestMissingCharacters(t *testing.T) {
+	t.Parallel()
+	r, err := pdf.New(pdf.Config{Maker: "Tenantry"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rocket, ideogram, bengali = "\U0001F680", "\U00020BB7", "\u09ac"
+	for name, change := range map[string]func(*invoice.Statement){
+		"payer":          func(s *invoice.Statement) { s.Invoice.Billed.Name = ptr(rocket + " Rockets") },
+		"city":           func(s *invoice.Statement) { s.Invoice.Billed.Address.City = ptr(rocket + "田") },
+		"state":          func(s *invoice.Statement) { s.Invoice.Billed.Address.State = ptr(rocket) },
+		"description":    func(s *invoice.Statement) { s.Invoice.Lines[0].Description = rocket },
+		"note":           func(s *invoice.Statement) { s.Seller.Notes = map[string]string{"en": "Thank you " + rocket} },
+		"seller":         func(s *invoice.Statement) { s.Seller.Name = rocket },
+		"seller address": func(s *invoice.Statement) { s.Seller.Lines = []string{rocket} },
+		"seller email":   func(s *invoice.Statement) { s.Seller.Email = rocket + "@example.com" },
+		"VAT number":     func(s *invoice.Statement) { s.VATNumber = rocket },
+		"number":         func(s *invoice.Statement) { s.Invoice.Number = rocket + "-1" },
+	} {
+		s := sample("EUR", 2, "en", 900)
+		change(&s)
+		file, replaced, err := r.Render(s)
+		if err != nil || replaced != rocket {
+			t.Errorf("%s: replaced %+q, %v", name, replaced, err)
+			continue
+		}
+		if shown := read(t, file); !strings.Contains(shown, "\ufffd") {
+			t.Errorf("%s: nothing stands for it in\n%s", name, shown)
+		}
+	}
+	for text, want := range map[string]string{
+		"Müller & Söhne": "", "Mu\u0308ller": "", "❤\ufe0f": "❤", "a\u200db": "", "₹ € ₿ №": "", "≤": "≤", "株式会社": "",
+		ideogram + "野家": ideogram, bengali + rocket + bengali: bengali + rocket, "\ue000": "\ue000", "\uffff": "\uffff",
+	} {
+		s := sample("EUR", 2, "en", 900)
+		s.Invoice.Billed.Name = &text
+		if _, replaced, err := r.Render(s); err != nil || replaced != want {
+			t.Errorf("%+q: replaced %+q, want %+q, %v", text, replaced, want, err)
+		}
+	}
+	composed, decomposed := sample("EUR", 2, "en", 900), sample("EUR", 2, "en", 900)
+	composed.Invoice.Billed.Name, decomposed.Invoice.Billed.Name = ptr("Ångström"), ptr(norm.NFD.String("Ångström"))
+	if !bytes.Equal(render(t, composed), render(t, decomposed)) {
+		t.Error("a decomposed name is drawn in another way")
+	}
+}
+
+// FuzzRender holds that every text gives a document.
+func FuzzRender(f *testing.F) {
+	for _, seed := range []string{"Ada", "\U0001F680", "کمپنی \U0001F680 12", "हि", "\u093f", "\xff", "\U0010ffff\uffff\ufffd"} {
+		f.Add(seed)
+	}
+	r, err := pdf.New(pdf.Config{Maker: "Tenantry"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		s := sample("EUR", 2, "en", 900)
+		s.Invoice.Billed.Name, s.Invoice.Lines[0].Description, s.Seller.Name = &text, text, text
+		s.Seller.Notes = map[string]string{"en": text}
+		if file, _, err := r.Render(s); err != nil || len(file) == 0 {
+			t.Errorf("%+q: %v", text, err)
+		}
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/invoice"
 	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/vat"
 )
 
 // The columns of the table, in millimetres; the first takes what is left. Where the lines are
@@ -202,7 +203,7 @@ func (d *document) totals() {
 // notes are the reason for a missing tax and the seller's own text.
 func (d *document) notes() {
 	var notes []string
-	if d.of.ReverseCharge() {
+	if d.of.ReverseCharge {
 		notes = append(notes, d.say("reverse_charge"))
 	}
 	if note := i18n.Pick(d.of.Seller.Notes, d.of.Locale); note != "" {
@@ -223,10 +224,10 @@ func (d *document) notes() {
 
 // taxed says one text where the tax is called VAT, another where it is not: by the payer's
 // country, since only the union and Great Britain call it so.
-func (d *document) taxed(vat, other string, values ...string) string {
+func (d *document) taxed(asVAT, other string, values ...string) string {
 	country := text(d.of.Invoice.Billed.Address.Country)
-	if country == "" || country == "GB" || invoice.InUnion(country) {
-		return d.say(vat, values...)
+	if country == "" || country == "GB" || vat.InUnion(country) {
+		return d.say(asVAT, values...)
 	}
 	return d.say(other, values...)
 }

@@ -11,9 +11,9 @@ import (
 type run struct{ family, text string }
 
 // runs lays out a line: Arabic letters are joined, what is written from right to left is turned
-// around, and each character gets a family that has it.
-func runs(line string) []run {
-	text := []rune(line)
+// around, and each character gets a family that has it, or is replaced.
+func (d *document) runs(line string) []run {
+	text := ordered([]rune(line))
 	for _, r := range text {
 		if isArabic(r) {
 			text = shaped(text)
@@ -23,7 +23,10 @@ func runs(line string) []run {
 	text = visual(text)
 	var out []run
 	for _, r := range text {
-		family := familyOf(r)
+		if isInvisible(r) {
+			continue
+		}
+		family, r := d.draw(r)
 		last := len(out) - 1
 		if last >= 0 && out[last].family == family {
 			out[last].text += string(r)
@@ -32,6 +35,24 @@ func runs(line string) []run {
 		out = append(out, run{family, string(r)})
 	}
 	return out
+}
+
+// ordered puts the sign for i of Devanagari before the letter that it follows in Unicode and
+// precedes in print. Letters are not joined: a virama stays visible, which is correct, if plain.
+func ordered(text []rune) []rune {
+	const signI, nukta = '\u093f', '\u093c'
+	for i, r := range text {
+		if r != signI || i == 0 {
+			continue
+		}
+		start := i - 1
+		if text[start] == nukta && start > 0 {
+			start--
+		}
+		copy(text[start+1:i+1], text[start:i])
+		text[start] = signI
+	}
+	return text
 }
 
 // visual puts a line's characters in the order in which they are drawn. It is Unicode's
@@ -147,7 +168,7 @@ func mirrored(r rune) rune {
 
 // width is how wide a line is drawn in the current style and size.
 func (d *document) width(line string) (total float64) {
-	for _, part := range runs(line) {
+	for _, part := range d.runs(line) {
 		d.use(part.family, d.style, d.size)
 		total += d.GetStringWidth(part.text)
 	}
@@ -159,7 +180,7 @@ func (d *document) pen(style string, size float64) { d.style, d.size = style, si
 
 // line writes a line in a box, whose upper left corner is given, to its left or its right.
 func (d *document) line(x, y, width, height float64, align, text string) {
-	all := runs(text)
+	all := d.runs(text)
 	if align == "R" {
 		x += width - d.width(text)
 	}

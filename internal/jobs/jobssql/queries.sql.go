@@ -290,6 +290,15 @@ func (q *Queries) DueByKind(ctx context.Context, arg DueByKindParams) ([]DueByKi
 	return items, nil
 }
 
+const endLeases = `-- name: EndLeases :exec
+UPDATE jobs SET leased_until = $1 WHERE lease_id IS NOT NULL
+`
+
+func (q *Queries) EndLeases(ctx context.Context, past *time.Time) error {
+	_, err := q.db.ExecContext(ctx, endLeases, past)
+	return err
+}
+
 const hasten = `-- name: Hasten :exec
 UPDATE jobs SET due_at = $1
 WHERE lease_id IS NULL AND dead_at IS NULL AND NOT periodic AND due_at > $1

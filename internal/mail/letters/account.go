@@ -16,11 +16,13 @@ func (l *Letters) PasswordReset(ctx context.Context, locale, to, name, token str
 }
 
 // VerifyEmail sends the link with which a user proves that an email is theirs. The mail says
-// that the link works for 24 hours (rules: account#own-account).
-func (l *Letters) VerifyEmail(ctx context.Context, locale, to, name, token string) error {
+// which account asks, by its present email, and that the link works for 24 hours (rules:
+// account#own-account).
+func (l *Letters) VerifyEmail(ctx context.Context, locale, to, name, account, token string) error {
 	return l.send(ctx, l.locale(locale), letter{
 		key: "verify_email", to: to, link: l.pages().Of(frontend.VerifyEmail, "token", token),
-		theirs: map[string]string{"name": name},
+		theirs:    map[string]string{"name": name},
+		addresses: map[string]string{"account": account},
 	})
 }
 

@@ -156,7 +156,7 @@ const maxSubject = 200
 // (rules: mail#letters).
 func (l *Letters) subject(in *locale, m letter, own *template) (subject, heading string, err error) {
 	body := m.values(l.config.Brand.App(), inBody)
-	m.theirs = nil
+	m.theirs, m.addresses = nil, nil
 	line := m.values(l.config.Brand.App(), inSubject)
 	if own == nil {
 		text := in.Letters[m.key].Subject
@@ -189,6 +189,7 @@ func (t *template) subject(lang string, values map[string]string) (string, error
 func (m letter) values(app string, tame func(string) string) map[string]string {
 	values := map[string]string{"app": app}
 	maps.Copy(values, m.ours)
+	maps.Copy(values, m.addresses)
 	for _, typed := range []map[string]string{m.admins, m.theirs} {
 		for name, text := range typed {
 			values[name] = tame(text)

@@ -74,6 +74,8 @@ type letter struct {
 	ours   map[string]string // variables that the service fills
 	admins map[string]string // variables that a platform administrator has typed
 	theirs map[string]string // variables that anybody may have typed; no subject has them
+	// addresses are email addresses, which are shown exactly as they are; no subject has them.
+	addresses map[string]string
 }
 
 // send writes a letter and queues it. A mail has to arrive: where a template of the operator

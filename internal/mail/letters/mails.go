@@ -84,7 +84,13 @@ func Mails() []Mail {
 				return l.PasswordChanged(ctx, locale, to, name)
 			}),
 		},
-		{"verify_email", "The link with which a user confirms an email address.", []Variable{name}, user((*Letters).VerifyEmail)},
+		{
+			"verify_email", "The link with which a user confirms an email address.",
+			[]Variable{name, {"account", "Present email of the account that asks.", false}},
+			user(func(l *Letters, ctx context.Context, locale, to, name, token string) error {
+				return l.VerifyEmail(ctx, locale, to, name, "ada@example.com", token)
+			}),
+		},
 		{
 			"email_change", "To the present address: another one was requested in its place.",
 			[]Variable{name},

@@ -23,6 +23,25 @@ var ErrMinorUnits = &fault.Error{
 	Kind: fault.Invalid, Code: fault.PSPAmountUnsupported, Message: "error.psp_minor_units",
 }
 
+// ErrCurrency refuses a currency that the provider does not support. Its code is
+// ErrUnsupported's.
+var ErrCurrency = &fault.Error{
+	Kind: fault.Invalid, Code: fault.PSPAmountUnsupported, Message: "error.psp_currency_unsupported",
+}
+
+// supported are the currencies that the provider charges in
+// (https://docs.stripe.com/currencies#presentment-currencies, and its currencies with three
+// decimals). An account may support fewer of them, which depends on its country.
+const supported = "AED AFN ALL AMD ANG AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BRL BSD BWP BYN BZD " +
+	"CAD CDF CHF CLP CNY COP CRC CVE CZK DJF DKK DOP DZD EGP ETB EUR FJD FKP GBP GEL GIP GMD GNF GTQ GYD " +
+	"HKD HNL HTG HUF IDR ILS INR ISK JMD JOD JPY KES KGS KHR KMF KRW KWD KYD KZT LAK LBP LKR LRD LSL " +
+	"MAD MDL MGA MKD MMK MNT MOP MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG " +
+	"QAR RON RSD RUB RWF SAR SBD SCR SEK SGD SHP SLE SOS SRD STD SZL THB TJS TND TOP TRY TTD TWD TZS " +
+	"UAH UGX USD UYU UZS VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW"
+
+// Supports reports whether the provider charges in a currency (ISO 4217, upper case).
+func Supports(currency string) bool { return isOneOf(currency, supported) }
+
 // The provider has rules of its own, which are not those of ISO 4217
 // (https://docs.stripe.com/currencies: zero-decimal, three-decimal, special cases).
 const (

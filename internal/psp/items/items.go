@@ -5,6 +5,9 @@ package items
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/stripe/stripe-go/v85"
@@ -17,22 +20,67 @@ type Items struct{ Client *psp.Client }
 
 // Item is an item of an invoice.
 type Item struct {
-	ID  string
-	raw *stripe.InvoiceItem
+	ID     string
+	Amount int64 // in our minor units; only Pending sets it
+	raw    *stripe.InvoiceItem
 }
 
-// Waiting returns the ids of what waits for the next invoice of a subscription.
-func (i Items) Waiting(ctx context.Context, customerID, subscriptionID string) ([]string, error) {
+// Pending returns the items that wait for the next invoice of a subscription.
+func (i Items) Pending(ctx context.Context, customerID, subscriptionID string) ([]Item, error) {
 	all, err := i.list(ctx, "list pending invoice items", &stripe.InvoiceItemListParams{
 		Customer: stripe.String(customerID), Pending: stripe.Bool(true),
 	})
-	var ids []string
-	for _, item := range all {
-		if item.subscription() == subscriptionID {
-			ids = append(ids, item.ID)
+	all = slices.DeleteFunc(all, func(item Item) bool { return item.subscription() != subscriptionID })
+	for n := range all {
+		units, unitsErr := i.Client.UnitsRead(ctx, string(all[n].raw.Currency))
+		if err = errors.Join(err, unitsErr); err == nil {
+			all[n].Amount = units.FromProvider(all[n].raw.Amount)
 		}
 	}
-	return ids, err
+	return all, err
+}
+
+// ChargeUnpaid makes an item that charges again a credit for time that was never paid, on
+// the next invoice of a subscription.
+func (i Items) ChargeUnpaid(ctx context.Context, sub psp.Subscription, amount int64, key string) error {
+	units, err := i.Client.UnitsRead(ctx, sub.Currency)
+	if err != nil {
+		return err
+	}
+	if amount, err = units.ToProvider(amount); err != nil {
+		return err
+	}
+	params := &stripe.InvoiceItemCreateParams{
+		Params:   stripe.Params{IdempotencyKey: stripe.String(key)},
+		Customer: stripe.String(sub.CustomerID), Subscription: stripe.String(sub.ID),
+		Amount: stripe.Int64(amount), Currency: stripe.String(strings.ToLower(sub.Currency)), Discountable: stripe.Bool(false),
+		Description: stripe.String("Unused time that was not paid"),
+		Metadata:    map[string]string{psp.MetaUnpaid: sub.ItemID},
+	}
+	_, err = psp.Write(ctx, i.Client, "charge an unpaid credit", key, func(ctx context.Context, api *stripe.Client) (struct{}, error) {
+		_, err := api.V1InvoiceItems.Create(ctx, params)
+		return struct{}{}, err
+	}, func(ctx context.Context) (struct{}, error) {
+		pending, err := i.Pending(ctx, sub.CustomerID, sub.ID)
+		made := slices.ContainsFunc(pending, func(item Item) bool { return item.ChargesUnpaid() && item.raw.Amount == amount })
+		if err == nil && !made {
+			err = psp.ErrNotDone
+		}
+		return struct{}{}, err
+	})
+	return err
+}
+
+// ChargesUnpaid reports whether the item charges a credit again because the time was never paid.
+func (i Item) ChargesUnpaid() bool { return i.raw.Metadata[psp.MetaUnpaid] != "" }
+
+// Line returns the item as a line of an invoice: its amount and its period.
+func (i Item) Line() psp.InvoiceLine {
+	line := psp.InvoiceLine{Amount: i.Amount}
+	if p := i.raw.Period; p != nil {
+		line.PeriodStart, line.PeriodEnd = time.Unix(p.Start, 0).UTC(), time.Unix(p.End, 0).UTC()
+	}
+	return line
 }
 
 // InvoiceOf returns the invoice that has an item, "" while it waits for one. It is

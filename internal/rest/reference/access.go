@@ -15,11 +15,11 @@ func (op Operation) access() string {
 		if p == "" {
 			continue
 		}
+		word := " or "
 		if !strings.Contains(who, " with the permission ") {
-			who += fmt.Sprintf(" with the permission %#q", p)
-		} else {
-			who += fmt.Sprintf(" or %#q", p)
+			word = " with the permission "
 		}
+		who += word + "`" + strings.ReplaceAll(p, "&", "` and `") + "`"
 	}
 	lines := []string{"**Access:** " + who + "."}
 	if slices.Contains(op.Guards, "impersonation.refuse") {

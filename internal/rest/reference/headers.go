@@ -106,7 +106,10 @@ func shareResponses(doc *huma.OpenAPI) {
 			continue
 		}
 		response := list[0].in[list[0].status]
-		name := responseName(list[0].status, response)
+		name, isUnion := strings.CutSuffix(strings.TrimPrefix(response.Content["application/json"].Schema.Ref, Prefix), refusalSuffix)
+		if !isUnion {
+			name = responseName(list[0].status, []form{{name: name}})
+		}
 		if doc.Components.Responses[name] != nil {
 			continue // the same with other headers
 		}
@@ -117,27 +120,23 @@ func shareResponses(doc *huma.OpenAPI) {
 	}
 }
 
-// responseName names a refusal after what it comes with: SubscriptionBusy has one schema,
-// InvalidOrPaymentFailed is that of invalid fields or of a payment. One that says no more than its
-// status is called after that, and Unreadable says that also the whole body may be refused.
-func responseName(status string, response *huma.Response) string {
-	schema := response.Content["application/json"].Schema
-	one := append([]*huma.Schema{schema}, schema.AnyOf...)
+// responseName names a refusal after its forms: SubscriptionBusy has one form, InvalidOrPaymentFailed
+// is for invalid fields or a payment. One that says no more than its status is called after the status,
+// and Unreadable says that also the whole body may be refused.
+func responseName(status string, forms []form) string {
 	var words []string
 	plain := false
-	for _, s := range one {
-		name := strings.TrimPrefix(s.Ref, Prefix)
-		code, mixed := strings.CutPrefix(strings.TrimSuffix(name, "Error"), statusNames[status]+"Or")
+	for _, f := range forms {
+		code, mixed := strings.CutPrefix(strings.TrimSuffix(f.name, "Error"), statusNames[status]+"Or")
 		switch {
-		case name == "":
-		case len(schema.AnyOf) > 0 && name == errorName:
+		case len(forms) > 1 && f.name == errorName:
 			plain = true
-		case name == errorName, name == validationName, name == internalName:
+		case f.name == errorName, f.name == validationName, f.name == internalName:
 			words = append(words, statusNames[status])
-		case len(schema.AnyOf) > 0 && mixed:
+		case len(forms) > 1 && mixed:
 			words, plain = append(words, code), true
 		default:
-			words = append(words, strings.TrimSuffix(name, "Error"))
+			words = append(words, strings.TrimSuffix(f.name, "Error"))
 		}
 	}
 	if plain {
@@ -147,7 +146,7 @@ func responseName(status string, response *huma.Response) string {
 }
 
 var statusNames = map[string]string{
-	"400": "BadRequest", "401": "Unauthorized", "403": "Forbidden", "404": "NotFound", "409": "Conflict", "410": "Gone", "413": "TooLarge",
+	"400": "BadRequest", "401": "Unauthorized", "403": "Forbidden", "404": "NotFound", "408": "RequestTimeout", "409": "Conflict", "410": "Gone", "413": "TooLarge",
 	"415": "UnsupportedMediaType", "419": "CSRFTokenMismatch", "422": "Invalid", "429": "TooManyRequests", "500": "Internal",
 	"502": "ProviderFailed", "503": "Unavailable",
 }

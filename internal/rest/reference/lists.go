@@ -25,7 +25,14 @@ func describeList(doc *huma.OpenAPI, op *huma.Operation, spec page.Spec) {
 	}
 	one, most := 1.0, float64(page.MaxPerPage)
 	shared(queryParam("page", "Which page, from 1 on. One past the end is empty.", &huma.Schema{Type: huma.TypeInteger, Minimum: &one, Default: 1}))
-	shared(queryParam("per_page", "How many entries a page has.", &huma.Schema{Type: huma.TypeInteger, Minimum: &one, Maximum: &most, Default: page.DefaultPerPage}))
+	size := func(standard int64) *huma.Param {
+		return queryParam("per_page", "How many entries a page has.", &huma.Schema{Type: huma.TypeInteger, Minimum: &one, Maximum: &most, Default: standard})
+	}
+	if spec.PerPage == 0 {
+		shared(size(page.DefaultPerPage))
+	} else {
+		op.Parameters = append(op.Parameters, size(spec.PerPage))
+	}
 	for _, name := range slices.Sorted(maps.Keys(spec.Params)) {
 		if slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == name }) {
 			continue // the handler's input says more

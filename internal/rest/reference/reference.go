@@ -6,7 +6,6 @@ package reference
 
 import (
 	"cmp"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -63,6 +62,8 @@ type Mounted struct {
 	Method, Path, Summary string
 	// Answers are what it answers, by status: what that means.
 	Answers map[int]string
+	// Headers are the headers of a success and their texts.
+	Headers map[string]string
 }
 
 // Input is what of a request is read before its handler.
@@ -100,7 +101,14 @@ func (op Operation) changes() bool { return op.Method != http.MethodGet }
 // them. ops are all of its operations; doc has their answers to what succeeds.
 func (b *Book) Complete(doc *huma.OpenAPI, ops []Operation) {
 	schemas := doc.Components.Schemas.Map()
-	maps.Copy(schemas, b.errorSchemas())
+	kinds := map[string]*huma.Schema{}
+	for name, s := range b.errorSchemas() {
+		if slices.ContainsFunc(b.Kinds, func(k Kind) bool { return k.Name == name }) {
+			kinds[name] = s // in the document where a refusal has no other form
+		} else {
+			schemas[name] = s
+		}
+	}
 	doc.Components.Headers = headers()
 	for _, op := range ops {
 		item := OperationOf(doc, op.Method, op.Path)
@@ -109,7 +117,7 @@ func (b *Book) Complete(doc *huma.OpenAPI, ops []Operation) {
 		if op.List != nil {
 			describeList(doc, item, *op.List)
 		}
-		b.addRefusals(schemas, item, op)
+		b.addRefusals(schemas, kinds, item, op)
 		addHeaders(item, op)
 	}
 	for _, m := range b.Mounted {
@@ -216,6 +224,12 @@ func (b *Book) mount(doc *huma.OpenAPI, m Mounted) {
 		response := &huma.Response{Description: meaning}
 		if status != http.StatusNoContent {
 			response.Content = content(ref(errorName))
+		}
+		if status < http.StatusMultipleChoices {
+			response.Headers = map[string]*huma.Param{}
+			for name, text := range m.Headers {
+				response.Headers[name] = &huma.Param{Description: text, Schema: &huma.Schema{Type: huma.TypeString}}
+			}
 		}
 		item.Responses[text(status)] = response
 	}

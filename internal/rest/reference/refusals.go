@@ -1,6 +1,7 @@
 package reference
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -51,11 +52,12 @@ func (op Operation) refusals() map[int]codes {
 	add(op.Input != Raw, http.StatusBadRequest, "")
 	add(guarded("tenant.resolve") && !ofTenant, http.StatusBadRequest, string(fault.TenantContextRequired))
 	add(op.secured(), http.StatusUnauthorized, "")
-	add(op.secured(), http.StatusForbidden, string(fault.InsufficientScope))
+	add(op.secured(), http.StatusForbidden, string(fault.InsufficientScope), string(fault.ImpersonationExpired))
 	add(guarded("tenant.member", "platform.admin", "tenant.member|platform.admin"), http.StatusForbidden, "")
 	add(guarded("onboarding.complete"), http.StatusForbidden, string(fault.OnboardingIncomplete))
 	add(guarded("email.verified"), http.StatusForbidden, string(fault.EmailNotVerified))
 	add(op.namesMore(), http.StatusNotFound, "")
+	add(op.Input == JSON, http.StatusRequestTimeout, "")
 	add(body, http.StatusRequestEntityTooLarge, "")
 	add(body, http.StatusUnsupportedMediaType, "")
 	add(op.changes(), StatusCSRF, "")
@@ -80,6 +82,7 @@ var meanings = map[int]string{
 	http.StatusUnauthorized:          "No valid credential",
 	http.StatusForbidden:             "Not allowed",
 	http.StatusNotFound:              "There is no such thing, or it is another tenant's",
+	http.StatusRequestTimeout:        "The body did not arrive in time",
 	http.StatusConflict:              "Conflicts with what is there",
 	http.StatusGone:                  "It is over",
 	http.StatusRequestEntityTooLarge: "The body is too large",
@@ -93,53 +96,95 @@ var meanings = map[int]string{
 }
 
 // addRefusals describes the refusals of an operation. Of what stood there for errors before
-// nothing stays.
-func (b *Book) addRefusals(schemas map[string]*huma.Schema, item *huma.Operation, op Operation) {
+// nothing stays. kinds are the schemas of the book's kinds, by their names.
+func (b *Book) addRefusals(schemas, kinds map[string]*huma.Schema, item *huma.Operation, op Operation) {
 	for status := range item.Responses {
 		if n, err := strconv.Atoi(status); err != nil || n >= http.StatusBadRequest {
 			delete(item.Responses, status)
 		}
 	}
 	for status, list := range op.refusals() {
-		item.Responses[text(status)] = &huma.Response{
-			Description: meanings[status],
-			Content:     content(b.refusal(schemas, status, list, op.Input != Raw)),
+		forms := b.forms(schemas, kinds, status, list, op.Input != Raw)
+		name, schema := forms[0].name, forms[0].schema
+		if len(forms) > 1 {
+			name, schema = responseName(text(status), forms)+refusalSuffix, union(forms)
+			if len(forms) > maxNamedForms {
+				name = Capital(item.OperationID) + statusNames[text(status)] + refusalSuffix
+			}
 		}
+		schemas[name] = schema
+		item.Responses[text(status)] = &huma.Response{Description: meanings[status], Content: content(ref(name))}
 	}
 }
 
-// refusal returns the schema of what a status comes with: one of what is possible.
-func (b *Book) refusal(schemas map[string]*huma.Schema, status int, list codes, validated bool) *huma.Schema {
-	var one []*huma.Schema
+// form is one form of a refusal: a schema with its name.
+type form struct {
+	name   string
+	schema *huma.Schema
+}
+
+// forms returns the forms of a refusal with a status, at least one.
+func (b *Book) forms(schemas, kinds map[string]*huma.Schema, status int, list codes, validated bool) []form {
 	if status == http.StatusInternalServerError && validated {
-		return ref(internalName)
+		return []form{{internalName, schemas[internalName]}}
 	}
 	if status == http.StatusInternalServerError { // a handler that writes its answers itself says less
-		return &huma.Schema{AnyOf: []*huma.Schema{ref(internalName), ref(errorName)}}
+		return []form{{internalName, schemas[internalName]}, {errorName, schemas[errorName]}}
 	}
+	var forms []form
 	if status == http.StatusUnprocessableEntity && validated {
-		one = append(one, ref(validationName))
+		forms = append(forms, form{validationName, schemas[validationName]})
 	}
 	var plain []string
 	for _, code := range list.sorted() {
 		if kind := b.kind(code); kind != nil {
-			one = append(one, ref(kind.Name))
+			forms = append(forms, form{kind.Name, kinds[kind.Name]})
 		} else {
 			plain = append(plain, code)
 		}
 	}
 	switch {
 	case len(plain) > 0:
-		name := b.codedName(status, plain, !list[""])
-		schemas[name] = coded(plain, !list[""])
-		one = append(one, ref(name))
+		forms = append(forms, form{b.codedName(status, plain, !list[""]), coded(plain, !list[""])})
 	case list[""]:
-		one = append(one, ref(errorName))
+		forms = append(forms, form{errorName, schemas[errorName]})
 	}
-	if len(one) == 1 {
-		return one[0]
+	return forms
+}
+
+// maxNamedForms is the most forms that the name of a union lists. Other unions are named after
+// their operation.
+const maxNamedForms = 3
+
+// refusalSuffix ends the names of unions, and formsExtension names their forms.
+const (
+	refusalSuffix  = "Refusal"
+	formsExtension = "x-forms"
+)
+
+// union returns the schema of a refusal that has one of several forms: one object with the fields
+// of all forms, of which those are required that every form requires. Generators of clients take
+// no anyOf of objects.
+func union(forms []form) *huma.Schema {
+	s := errorSchema("A refusal in one of several forms, of which each has some of these fields.")
+	s.Required = forms[0].schema.Required
+	message := s.Properties["message"]
+	var codes []any
+	var names []string
+	for _, f := range forms {
+		names = append(names, f.name)
+		maps.Copy(s.Properties, f.schema.Properties)
+		if code := f.schema.Properties["code"]; code != nil {
+			codes = append(codes, code.Enum...)
+		}
+		s.Required = slices.DeleteFunc(slices.Clone(s.Required), func(field string) bool { return !slices.Contains(f.schema.Required, field) })
 	}
-	return &huma.Schema{AnyOf: one}
+	s.Properties["message"] = message
+	if len(codes) > 0 {
+		s.Properties["code"] = &huma.Schema{Type: huma.TypeString, Enum: codes, Description: codeText}
+	}
+	s.Extensions = map[string]any{formsExtension: names}
+	return s
 }
 
 // coded is the schema of a refusal with one of some codes, or without one unless it is there always.

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/tenantry/tenantry/internal/mail"
+	"github.com/tenantry/tenantry/internal/safehttp"
 )
 
 // format is a named form of a value, put on a field by the tag format:"…".
@@ -57,10 +58,10 @@ func validDate(text string) bool {
 }
 
 // validURL accepts absolute http and https URLs without user info
-// (rules: http#values). Control characters were refused before.
+// (rules: http#values), with a port that exists. Control characters were refused before.
 func validURL(text string) bool {
 	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
+	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil && safehttp.HasValidPort(u)
 }
 
 // IsCountry accepts the two upper-case letters of an ISO 3166-1 country, and

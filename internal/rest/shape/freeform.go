@@ -6,15 +6,16 @@ import (
 	"strconv"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/unicode/norm"
 )
 
 // maxDepth bounds how deep a free-form value may be nested.
 const maxDepth = 32
 
 // checkFreeForm accepts any value that both databases can store: PostgreSQL
-// refuses U+0000 and numbers with huge exponents.
+// refuses U+0000 and numbers with huge exponents. Its texts and keys become NFC.
 func (v *validator) checkFreeForm(raw jsontext.Value, path string) jsontext.Value {
-	dec := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient)
+	dec, isNFC := jsontext.NewDecoder(bytes.NewBuffer(raw), lenient), true
 	for {
 		token, err := dec.ReadToken()
 		if err != nil {
@@ -28,11 +29,14 @@ func (v *validator) checkFreeForm(raw jsontext.Value, path string) jsontext.Valu
 		case token.Kind() == '0' && !storable(token.String()):
 			return v.fail(path, "validation.number")
 		}
+		if token.Kind() == '"' {
+			isNFC = isNFC && norm.NFC.IsNormalString(token.String())
+		}
 	}
-	if raw.IsValid() {
+	if isNFC && raw.IsValid() {
 		return raw
 	}
-	return lastOfEach(raw)
+	return rewritten(raw)
 }
 
 // checkSize refuses an object that takes more bytes than its field may, without the spaces
@@ -55,9 +59,9 @@ func storable(number string) bool {
 	return err == nil && !math.IsInf(value, 0) && isModest([]byte(number))
 }
 
-// lastOfEach returns a value that has a key twice with the last of them only.
-// Numbers stay as they are written.
-func lastOfEach(raw jsontext.Value) jsontext.Value {
+// rewritten returns a value with its texts and keys in NFC and, of a key that occurs
+// twice, the last one only. Numbers stay as they are written.
+func rewritten(raw jsontext.Value) jsontext.Value {
 	switch raw.Kind() {
 	case '[':
 		out := []byte{'['}
@@ -65,14 +69,14 @@ func lastOfEach(raw jsontext.Value) jsontext.Value {
 			if len(out) > 1 {
 				out = append(out, ',')
 			}
-			out = append(out, lastOfEach(value)...)
+			out = append(out, rewritten(value)...)
 		})
 		return append(out, ']')
 	case '{':
 		var names []string
 		members := map[string]jsontext.Value{}
 		children(raw, func(key []byte, value jsontext.Value) {
-			name := string(key)
+			name := norm.NFC.String(string(key))
 			if _, twice := members[name]; !twice {
 				names = append(names, name)
 			}
@@ -80,9 +84,12 @@ func lastOfEach(raw jsontext.Value) jsontext.Value {
 		})
 		out := []byte{'{'}
 		for _, name := range names {
-			out = appendMember(out, name, lastOfEach(members[name]))
+			out = appendMember(out, name, rewritten(members[name]))
 		}
 		return append(out, '}')
+	case '"':
+		out, _ := jsontext.AppendQuote(nil, norm.NFC.String(string(unquote(raw))))
+		return out
 	default:
 		return raw
 	}

@@ -7,7 +7,13 @@ import (
 	"unicode/utf8"
 
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/unicode/norm"
 )
+
+// NormalText returns the form in which the service stores, looks up and compares text:
+// Unicode NFC, so that é is one code point however a keyboard writes it, without spaces
+// around it. Passwords have a form of their own (account.Passwords).
+func NormalText(text string) string { return strings.TrimSpace(norm.NFC.String(text)) }
 
 func (v *validator) checkString(n *Rules, raw jsontext.Value, path string) jsontext.Value {
 	if raw.Kind() != '"' {
@@ -15,14 +21,17 @@ func (v *validator) checkString(n *Rules, raw jsontext.Value, path string) jsont
 	}
 	text := string(unquote(raw))
 	if n.format != "password" {
-		text = strings.TrimSpace(text)
+		text = NormalText(text)
 	}
 	if v.badCharacters(text, n.format == "multiline") {
 		return v.fail(path, "validation.characters")
 	}
 	length := utf8.RuneCountInString(text)
-	if n.format == "password" && n.maxLength > 0 && len(text) > n.maxLength {
-		length = len(text) // a password is bounded in bytes: hashing costs by the byte
+	if n.format == "password" {
+		length = PasswordLength(text)
+		if n.maxLength > 0 && len(text) > n.maxLength {
+			length = len(text) // a password is bounded in bytes: hashing costs by the byte
+		}
 	}
 	switch {
 	case length == 0 && n.minLength > 0:
@@ -47,6 +56,11 @@ func (v *validator) checkString(n *Rules, raw jsontext.Value, path string) jsont
 }
 
 func (n *Rules) inEnum(text string) bool { return len(n.enum) == 0 || slices.Contains(n.enum, text) }
+
+// PasswordLength returns the number of characters of a password, in the form that is hashed.
+func PasswordLength(password string) int {
+	return utf8.RuneCountInString(norm.NFKC.String(password))
+}
 
 // badCharacters reports whether a text has control characters or invalid UTF-8.
 func (v *validator) badCharacters(text string, multiline bool) bool {

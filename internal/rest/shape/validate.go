@@ -10,6 +10,7 @@ import (
 
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/tenantry/tenantry/internal/fault"
 )
@@ -30,7 +31,7 @@ var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.Allo
 // Readable reports whether a text is JSON that Normalize can read.
 func Readable(raw jsontext.Value) bool { return raw.IsValid(lenient) }
 
-// Normalize returns a value in normal form: known keys only, strings trimmed,
+// Normalize returns a value in normal form: known keys only, strings trimmed and in NFC,
 // empty strings null where nullable, and numbers written in one way. A value in
 // normal form is its own normal form. Every field that breaks a rule is added to
 // broken (rules: http#validation). The value must be Readable.
@@ -128,7 +129,10 @@ func children(raw jsontext.Value, f func(key []byte, value jsontext.Value)) {
 
 // Peek returns the trimmed text of one key of an object before it is validated; ""
 // where that is absent or no string.
-func Peek(raw jsontext.Value, name string) string {
+func Peek(raw jsontext.Value, name string) string { return strings.TrimSpace(Text(raw, name)) }
+
+// Text is Peek without trimming, for passwords.
+func Text(raw jsontext.Value, name string) string {
 	var text []byte
 	children(raw, func(key []byte, value jsontext.Value) {
 		if string(key) == name {
@@ -138,7 +142,7 @@ func Peek(raw jsontext.Value, name string) string {
 			}
 		}
 	})
-	return strings.TrimSpace(string(text))
+	return string(text)
 }
 
 func (v *validator) checkObject(n *Rules, raw jsontext.Value, path string) jsontext.Value {
@@ -175,13 +179,18 @@ func (v *validator) checkObject(n *Rules, raw jsontext.Value, path string) jsont
 		if checked == nil {
 			continue
 		}
-		if p.confirms >= 0 && values[p.confirms] != nil && !bytes.Equal(checked, values[p.confirms]) {
+		if p.confirms >= 0 && values[p.confirms] != nil && !isSamePassword(checked, values[p.confirms]) {
 			v.fail(join(path, p.Name), "validation.confirmed")
 			continue
 		}
 		out = appendMember(out, p.Name, checked)
 	}
 	return append(out, '}')
+}
+
+// isSamePassword compares two JSON strings in the form in which passwords are hashed.
+func isSamePassword(a, b jsontext.Value) bool {
+	return bytes.Equal(norm.NFKC.Bytes(unquote(a)), norm.NFKC.Bytes(unquote(b)))
 }
 
 // refuseKey reports a key that its object does not have.
@@ -200,7 +209,7 @@ const maxKeyEcho = 64
 // values.
 func (v *validator) checkMap(values *Rules, raw jsontext.Value, path string) jsontext.Value {
 	members := map[string]jsontext.Value{}
-	children(raw, func(key []byte, value jsontext.Value) { members[string(key)] = value })
+	children(raw, func(key []byte, value jsontext.Value) { members[norm.NFC.String(string(key))] = value })
 	out := []byte{'{'}
 	for _, key := range slices.Sorted(maps.Keys(members)) {
 		if v.badCharacters(key, false) {

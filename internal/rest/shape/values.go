@@ -9,6 +9,7 @@ import (
 	"github.com/go-json-experiment/json"
 	"github.com/go-json-experiment/json/jsontext"
 
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/money"
 )
@@ -54,7 +55,7 @@ func (Time) Schema(huma.Registry) *huma.Schema {
 
 // parseTime reads RFC 3339, years 1 to 9999: what both databases can hold.
 func parseTime(text string) (time.Time, error) {
-	t, err := time.Parse(time.RFC3339Nano, text)
+	t, err := clock.ParseRFC3339(text)
 	if err != nil {
 		return time.Time{}, err
 	}

@@ -125,6 +125,7 @@ func TestForms(t *testing.T) {
 			map[string]string{
 				`"2026-01-31"`: "datetime", `"2026-01-31T08:15Z"`: "datetime", `"2026-01-31T08:15:30"`: "datetime", `"2026-01-31 08:15:30Z"`: "datetime",
 				`"2026-02-29T00:00:00Z"`: "datetime", `"2026-01-31T24:00:00Z"`: "datetime", `"2026-01-31T08:60:00Z"`: "datetime",
+				`"2026-01-31T08:15:30+24:00"`: "datetime", `"2026-01-31T08:15:30+00:60"`: "datetime", `"2026-01-31T8:15:30Z"`: "datetime", `"2026-01-31T08:15:30,5Z"`: "datetime",
 				`"0000-12-31T00:00:00Z"`: "datetime", `"9999-12-31T23:59:59-00:01"`: "datetime", `"0001-01-01T00:59:59+01:00"`: "datetime",
 				`1769847330`: "string", `null`: "null",
 			},
@@ -369,6 +370,50 @@ func TestObject(t *testing.T) {
 		}
 		if got, err := json.Marshal(o); err != nil || string(got) != want {
 			t.Errorf("%s: %s, %v", text, got, err)
+		}
+	}
+}
+
+// Text is stored in NFC wherever it stands in a body. A password stays as typed, is counted
+// in NFKC, and equals its confirmation in another form.
+func TestTextIsNFC(t *testing.T) {
+	t.Parallel()
+	rules := rulesOf[struct {
+		Name     string            `json:"name,omitempty" format:"name" maxLength:"2"`
+		Texts    []string          `json:"texts,omitempty"`
+		Titles   map[string]string `json:"titles,omitempty"`
+		Metadata shape.Object      `json:"metadata,omitempty" maxBytes:"400"`
+		Password string            `json:"password,omitempty" format:"password" minLength:"3"`
+		Again    string            `json:"password_confirmation,omitempty" format:"password"`
+	}](t)
+	for body, want := range map[string]string{
+		`{"name":"e\u0301 "}`:                     `{"name":"\u00e9"}`,
+		"{\"name\":\"e\u0301a\u0308\"}":           `{"name":"\u00e9\u00e4"}`, // two characters, in four code points
+		`{"texts":["A\u030a","\u212b","\ufb01"]}`: `{"texts":["\u00c5","\u00c5","\ufb01"]}`,
+		`{"titles":{"e\u0301":"e\u0301"}}`:        `{"titles":{"\u00e9":"\u00e9"}}`,
+		`{"metadata":{"e\u0301":1.50,"\u00e9":["e\u0301",{"x":"e\u0301","y":null}]}}`:       `{"metadata":{"\u00e9":["\u00e9",{"x":"\u00e9","y":null}]}}`,
+		`{"metadata":{"a":1.50,"b":"\u00e9"}}`:                                              `{"metadata":{"a":1.50,"b":"\u00e9"}}`,
+		`{"password":"e\u0301e\u0301e\u0301","password_confirmation":"\u00e9\u00e9\u00e9"}`: `{"password":"e\u0301e\u0301e\u0301","password_confirmation":"\u00e9\u00e9\u00e9"}`,
+	} {
+		normal, broken := normalize(t, rules, body)
+		var got, wanted map[string]any
+		if err := errors.Join(json.Unmarshal([]byte(normal), &got), json.Unmarshal([]byte(want), &wanted)); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(wanted, got); broken != nil || diff != "" {
+			t.Errorf("%s: %+q %v\n%s", body, normal, broken, diff)
+		}
+		if again, _ := normalize(t, rules, normal); again != normal {
+			t.Errorf("%s becomes %s", normal, again)
+		}
+	}
+	for body, want := range map[string]map[string]string{
+		`{"name":"e\u0301e\u0301e\u0301"}`:                 {"name": "max_length"},
+		`{"password":"e\u0301a"}`:                          {"password": "min_length"},
+		`{"password":"abc","password_confirmation":"abd"}`: {"password_confirmation": "confirmed"},
+	} {
+		if _, broken := normalize(t, rules, body); !cmp.Equal(broken, want) {
+			t.Errorf("%s: %v, want %v", body, broken, want)
 		}
 	}
 }

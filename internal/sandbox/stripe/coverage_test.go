@@ -61,7 +61,7 @@ func specPath(spec *openapi3.T, pattern string) *openapi3.PathItem {
 	want := strings.Split(pattern, "/")
 	for path, item := range spec.Paths.Map() {
 		parts := strings.Split(path, "/")
-		if slices.EqualFunc(parts, want, func(a, b string) bool { return a == b || a != "" && b == "{id}" && a[0] == '{' }) {
+		if slices.EqualFunc(parts, want, func(a, b string) bool { return a == b || a != "" && b != "" && a[0] == '{' && b[0] == '{' }) {
 			return item
 		}
 	}

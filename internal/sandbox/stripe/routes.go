@@ -43,6 +43,10 @@ func customerRoutes() []route {
 		{"DELETE", "/v1/customers/{id}", customers.Delete(subscriptions.EndAll, checkout.CloseAll)},
 		{"POST", "/v1/customers/{id}/balance_transactions", customers.Adjust},
 		{"GET", "/v1/customers/{id}/balance_transactions", customers.ListAdjustments},
+		{"POST", "/v1/customers/{id}/tax_ids", customers.CreateTaxID},
+		{"GET", "/v1/customers/{id}/tax_ids", customers.ListTaxIDs},
+		{"GET", "/v1/customers/{id}/tax_ids/{child}", customers.GetTaxID},
+		{"DELETE", "/v1/customers/{id}/tax_ids/{child}", customers.DeleteTaxID},
 		{"POST", "/v1/products", catalog.CreateProduct},
 		{"GET", "/v1/products", catalog.ListProducts},
 		{"GET", "/v1/products/{id}", catalog.GetProduct},
@@ -68,6 +72,8 @@ func billingRoutes() []route {
 		{"POST", "/v1/subscriptions/{id}", subscriptions.Update},
 		{"DELETE", "/v1/subscriptions/{id}", subscriptions.Cancel},
 		{"POST", "/v1/subscriptions/{id}/resume", subscriptions.Resume},
+		{"GET", "/v1/subscription_items", subscriptions.ListItems},
+		{"GET", "/v1/subscription_items/{id}", subscriptions.GetItem},
 		{"GET", "/v1/invoices", invoices.List},
 		{"POST", "/v1/invoices/create_preview", subscriptions.PreviewInvoice},
 		{"GET", "/v1/invoices/{id}", invoices.Get},
@@ -152,6 +158,7 @@ func (s *Server) newHandler(cfg Config) http.Handler {
 	mux.HandleFunc("POST "+portal.Path("{id}/card"), portals.Use(portal.ChangeCard))
 	mux.HandleFunc("GET "+subscriptions.DunningPath, subscriptions.ShowDunning(s.engine))
 	mux.HandleFunc("PUT "+subscriptions.DunningPath, subscriptions.ChangeDunning(s.engine))
+	mux.HandleFunc("PUT "+customers.RegistryPath, customers.ChangeRegistry(s.engine))
 	mux.HandleFunc("GET "+portal.SetupPath, portal.ShowSetup(s.engine))
 	mux.HandleFunc("PUT "+portal.SetupPath, portal.ChangeSetup(s.engine))
 	mux.HandleFunc("GET "+chaos.Path, s.chaos.Show)
@@ -183,6 +190,7 @@ func Endpoints() []dashboard.Route {
 func timers() map[string]kernel.Action {
 	return map[string]kernel.Action{
 		checkout.TimerExpires:                checkout.ExpireDue,
+		customers.TimerRegistryAnswers:       customers.RegistryAnswers,
 		subscriptions.TimerPendingExpires:    subscriptions.PendingExpires,
 		subscriptions.TimerPeriodEnds:        subscriptions.PeriodEnds,
 		subscriptions.TimerUpcoming:          subscriptions.AnnounceInvoice,
@@ -200,6 +208,7 @@ func lists() map[string]kernel.ListReader {
 	return map[string]kernel.ListReader{
 		"customer.subscriptions":          subscriptions.OfCustomer,
 		"customer.invoice_credit_balance": customers.CreditOf,
+		"customer.tax_ids":                customers.TaxIDsOf,
 		"invoice.payments":                invoices.PaymentsOf,
 		"charge.refunds":                  payments.RefundsOf,
 		"checkout.session.line_items":     checkout.ItemsOf,

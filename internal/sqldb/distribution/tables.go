@@ -54,6 +54,7 @@ var Tables = map[string]Class{
 	"trials":               Distributed,
 	"usage_alerts":         Distributed,
 	"usage_counters":       Distributed,
+	"usage_days":           Distributed,
 	"usage_events":         Distributed,
 	"usage_hours":          Distributed,
 	"usage_keys":           Distributed,

@@ -87,18 +87,29 @@ CREATE TABLE tenants (
     postal_code text,
     country text,
     vat_number text,
+    -- The registry's answer about vat_number (none, pending, valid, invalid or unknown), the name
+    -- that it returned, and the time of its latest positive answer. After an unknown answer
+    -- vat_valid_at stays for 30 days.
+    vat_status text NOT NULL DEFAULT 'none',
+    vat_name text,
+    vat_valid_at timestamp with time zone,
     billing_email text,
     onboarding_completed_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
     deleted_at timestamp with time zone,
     purged_at timestamp with time zone,
-    emptied_at timestamp with time zone
+    emptied_at timestamp with time zone,
+    -- Keys that sort by name (i18n.Collator): of Spanish, and of the other locales.
+    name_key bytea NOT NULL DEFAULT '',
+    name_key_es bytea NOT NULL DEFAULT ''
 );
 CREATE UNIQUE INDEX tenants_slug_key ON tenants (slug);
 CREATE INDEX tenants_created_at_idx ON tenants (created_at, id);
 CREATE INDEX tenants_deleted_at_idx ON tenants (deleted_at) WHERE deleted_at IS NOT NULL;
-CREATE INDEX tenants_name_idx ON tenants (lower(name), id);
+CREATE INDEX tenants_name_key_idx ON tenants (name_key, id);
+CREATE INDEX tenants_name_key_es_idx ON tenants (name_key_es, id);
+CREATE INDEX tenants_vat_valid_at_idx ON tenants (vat_valid_at) WHERE vat_status = 'unknown';
 
 -- Pictures of users, each stored once. hash is the SHA-256 of bytes, in hex.
 CREATE TABLE avatars (
@@ -148,9 +159,13 @@ CREATE TABLE credentials (
     expires_at timestamp with time zone NOT NULL,
     -- How long a session lives without use; 0 for tokens.
     idle_seconds bigint NOT NULL,
+    -- The identity at a provider that the login came through; null for other logins.
+    identity_id uuid,
     -- Set while a platform admin impersonates a user.
     impersonated_user_id bigint REFERENCES users (id),
     impersonated_tenant_id uuid REFERENCES tenants (id),
+    -- Set when the impersonation has ended, and the admin has not stopped it yet.
+    impersonation_ended_at timestamp with time zone,
     ip text NOT NULL DEFAULT '',
     user_agent text NOT NULL DEFAULT '',
     created_at timestamp with time zone NOT NULL,
@@ -201,10 +216,15 @@ CREATE INDEX email_verifications_expires_at_idx ON email_verifications (expires_
 CREATE TABLE oauth_identities (
     provider text NOT NULL,
     subject text NOT NULL,
+    id uuid NOT NULL,
     user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
+    -- The latest verified email at the provider.
+    email text NOT NULL,
     created_at timestamp with time zone NOT NULL,
+    last_used_at timestamp with time zone,
     PRIMARY KEY (provider, subject)
 );
+CREATE UNIQUE INDEX oauth_identities_id_key ON oauth_identities (id);
 CREATE INDEX oauth_identities_user_id_idx ON oauth_identities (user_id);
 
 -- Delegated logins in progress. browser_hash binds a login to the browser that began it.
@@ -224,6 +244,8 @@ CREATE TABLE oauth_codes (
     code_hash text PRIMARY KEY,
     user_id bigint NOT NULL REFERENCES users (id) ON DELETE CASCADE,
     is_new_user boolean NOT NULL,
+    -- The identity that the login came through.
+    identity_id uuid NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     -- The hash of the key of the browser that began the login.
     browser_hash text NOT NULL DEFAULT '',
@@ -441,6 +463,7 @@ CREATE TABLE features (
     description jsonb,
     is_active boolean NOT NULL DEFAULT true,
     is_system boolean NOT NULL DEFAULT false,
+    sort_order integer NOT NULL DEFAULT 0,
     metadata jsonb,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,
@@ -551,11 +574,22 @@ CREATE INDEX psp_price_states_psp_product_id_idx ON psp_price_states (psp_produc
 CREATE TABLE psp_customers (
     tenant_id uuid PRIMARY KEY REFERENCES tenants (id),
     psp_customer_id text NOT NULL,
+    -- The registration of the tenant's VAT number as the customer's tax ID: the type and the value,
+    -- null for none; the provider's ID, null until the provider has accepted the value; the time of
+    -- the registry's latest answer. tax_id_version counts the registrations and is part of the
+    -- idempotency key.
+    tax_id_version bigint NOT NULL DEFAULT 0,
+    tax_id_type text,
+    tax_id_value text,
+    psp_tax_id text,
+    tax_id_answered_at timestamp with time zone,
     created_at timestamp with time zone NOT NULL
 );
 -- PostgreSQL only: a customer belongs to one tenant. Citus cannot enforce it.
 /* postgres: */ CREATE UNIQUE INDEX psp_customers_one_tenant_key ON psp_customers (psp_customer_id) /* sqlite: SELECT 1 */;
 CREATE UNIQUE INDEX psp_customers_psp_customer_id_key ON psp_customers (psp_customer_id /* postgres: */ , tenant_id /* sqlite:  */);
+CREATE INDEX psp_customers_psp_tax_id_idx ON psp_customers (psp_tax_id) WHERE psp_tax_id IS NOT NULL;
+CREATE INDEX psp_customers_tax_id_answered_at_idx ON psp_customers (tax_id_answered_at, tenant_id) WHERE tax_id_answered_at IS NOT NULL;
 
 -- Customers that were deleted at the provider. Their invoices still belong to the tenant. Their
 -- number is part of the idempotency key of the next customer.
@@ -861,7 +895,7 @@ CREATE TABLE usage_alerts (
     PRIMARY KEY (id /* postgres: */ , tenant_id /* sqlite:  */),
     FOREIGN KEY (tenant_id, meter_id) REFERENCES usage_streams (tenant_id, meter_id)
 );
-CREATE UNIQUE INDEX usage_alerts_once_key ON usage_alerts (tenant_id, meter_id, period_start, period_end, threshold);
+CREATE UNIQUE INDEX usage_alerts_once_key ON usage_alerts (tenant_id, meter_id, period_start, period_end, quota, threshold);
 CREATE INDEX usage_alerts_created_at_idx ON usage_alerts (created_at, id);
 CREATE INDEX usage_alerts_tenant_id_idx ON usage_alerts (tenant_id, created_at, id);
 
@@ -876,6 +910,13 @@ CREATE TABLE quota_refusals (
 );
 -- Contains the count, so that sums read the index alone.
 CREATE INDEX quota_refusals_sums_idx ON quota_refusals (hour, tenant_id, refused);
+
+-- Events that a tenant without a subscription recorded on its latest day (days since 1970, UTC).
+CREATE TABLE usage_days (
+    tenant_id uuid PRIMARY KEY REFERENCES tenants (id) ON DELETE CASCADE,
+    day bigint NOT NULL,
+    events bigint NOT NULL
+);
 
 -- Rejected events of all tenants per day (UTC). A day has several parts, which reduces lock
 -- contention between tenants.
@@ -1037,12 +1078,16 @@ CREATE TABLE invoices (
     subtotal_cents bigint NOT NULL,
     tax_cents bigint NOT NULL,
     total_cents bigint NOT NULL,
+    -- What the customer's credit paid of the total; negative if the invoice added to the credit.
+    balance_applied_cents bigint DEFAULT 0 NOT NULL,
     tax_rate bigint NOT NULL,
     issue_date timestamp with time zone NOT NULL,
     due_date timestamp with time zone,
     paid_at timestamp with time zone,
     billing_info jsonb NOT NULL,
     vat_number text,
+    -- Whether the payer owes the tax, decided when the invoice is issued.
+    is_reverse_charge boolean NOT NULL DEFAULT false,
     locale text NOT NULL,
     created_at timestamp with time zone NOT NULL,
     updated_at timestamp with time zone NOT NULL,

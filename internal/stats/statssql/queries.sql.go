@@ -188,7 +188,10 @@ SELECT
     ) AS died) AS dead,
     (SELECT count(*) FROM (
         SELECT m.id FROM jobs m WHERE m.kind = $3::text AND m.lease_id IS NULL AND m.dead_at IS NULL LIMIT $1
-    ) AS mails) AS mails
+    ) AS mails) AS mails,
+    (SELECT count(*) FROM (
+        SELECT f.id FROM jobs f WHERE f.kind = $3::text AND f.lease_id IS NULL AND f.dead_at IS NULL AND f.last_error IS NOT NULL LIMIT $1
+    ) AS failed) AS failing
 `
 
 type WaitingJobsParams struct {
@@ -202,6 +205,7 @@ type WaitingJobsRow struct {
 	Late    int64
 	Dead    int64
 	Mails   int64
+	Failing int64
 }
 
 // Each part reads one index, and no more of it than is counted.
@@ -213,6 +217,7 @@ func (q *Queries) WaitingJobs(ctx context.Context, arg WaitingJobsParams) (Waiti
 		&i.Late,
 		&i.Dead,
 		&i.Mails,
+		&i.Failing,
 	)
 	return i, err
 }

@@ -285,12 +285,25 @@ func TestDebits(t *testing.T) {
 		pays, fails := s.NewCustomer("pays"), s.NewCustomer("fails")
 		pays.Buy(plan, "EUR", apptest.Debit(apptest.DebitPays))
 		fails.Buy(plan, "EUR", apptest.Debit(apptest.DebitFails))
+		// due wants the amount that is left to pay, and an action if there is one.
+		due := func(c *apptest.Customer, cents float64) {
+			t.Helper()
+			c.Call("GET", c.Path("/invoices/summary"), c.Token, nil).Want(200).WantAt("data.totals.0.open", cents)
+			if action := s.Invoices(c.Owner, 1)[0].(map[string]any)["payment_action"]; (action != nil) != (cents > 0) {
+				t.Errorf("%s: %v is due, the action is %v", c.Email, cents, action)
+			}
+		}
+		due(pays, 0) // a debit in progress is not due
+		due(fails, 0)
 		s.Advance(4 * apptest.Day)
 		pays.WantStatus("active")
 		fails.WantStatus("active")
+		due(fails, 0)
 		s.Advance(2 * apptest.Day)
 		pays.WantStatus("active")
 		fails.WantStatus("past_due")
+		due(pays, 0)
+		due(fails, 2000)
 		fails.ReplaceCard(apptest.CardPays)
 		fails.WantStatus("past_due") // a new card pays nothing by itself
 		fails.PayOpenInvoices(apptest.Card(apptest.CardPays))

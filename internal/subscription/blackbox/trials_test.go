@@ -30,13 +30,32 @@ func newTrialShop(s *apptest.Server) trialShop {
 // try buys a plan and returns whether the subscription begins with a trial.
 func try(l *apptest.Customer, plan string) bool {
 	l.T.Helper()
+	offered := offersTrial(l, plan)
 	l.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
 	sub := l.Subscription(l.Owner)
 	status := sub.At("data.status")
 	if (status == "trialing") != (sub.At("data.trial_ends_at") != nil) {
 		l.T.Errorf("%s: %s", l.Email, sub.Text)
 	}
+	if offered != (status == "trialing") {
+		l.T.Errorf("%s: a trial was offered: %v, and it began: %v", l.Email, offered, status == "trialing")
+	}
+	if offersTrial(l, plan) {
+		l.T.Errorf("%s: a trial of a product that the tenant has is offered", l.Email)
+	}
 	return status == "trialing"
+}
+
+// offersTrial returns whether the tenant's list of plans offers a trial of one.
+func offersTrial(l *apptest.Customer, plan string) bool {
+	l.T.Helper()
+	for _, row := range l.Call("GET", l.Path("/plans?currency=EUR"), l.Token, nil).Want(200).At("data").([]any) {
+		if offered := row.(apptest.Object); offered["id"] == plan {
+			return offered["trial_days"].(float64) > 0
+		}
+	}
+	l.T.Fatalf("%s is not offered", plan)
+	return false
 }
 
 func quit(l *apptest.Customer) {

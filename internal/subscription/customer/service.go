@@ -16,8 +16,10 @@ import (
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/taxid"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/vat"
 )
 
 // JobUpdate is the kind of the jobs that send the tenant's billing details to the
@@ -36,6 +38,8 @@ type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Lock(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Locale(ctx context.Context, t tenant.Tenant, otherwise string) (string, error)
+	CheckableVAT(t tenant.Tenant) (scheme vat.Scheme, number string)
+	VATAnswered(ctx context.Context, t tenant.Tenant, status string, name *string) (changed bool, err error)
 }
 
 // Audit keeps the trail of what was changed; *audit.Log is one.
@@ -50,7 +54,11 @@ type Deps struct {
 	Jobs     *jobs.Queue
 	Tenants  Tenants
 	Provider Provider
+	Registry taxid.Registry
 	Audit    Audit
+	// TaxedFrom is the seller's country where the provider issues the invoices; empty where the
+	// service issues them.
+	TaxedFrom string
 	// The billing portal leads back to BillingPage, or to another page of FrontendURL's host.
 	FrontendURL, BillingPage string
 }
@@ -89,9 +97,13 @@ func (s *Service) TenantOf(ctx context.Context, id string) (uuid.UUID, error) {
 //
 // It is made without the billing details, which may change between an attempt of
 // unknown outcome and its repetition. Without them the repetition is the same
-// write, and makes no second customer. The details follow at once.
+// write, and makes no second customer. The details follow at once, and the VAT number is
+// registered before anything is sold.
 func (s *Service) Ensure(ctx context.Context, t tenant.Tenant) (string, error) {
 	id, err := s.store.ofTenant(ctx, t.ID)
+	if err == nil {
+		return id, s.registerVAT(ctx, t)
+	}
 	if !errors.Is(err, ErrNone) {
 		return id, err
 	}
@@ -103,7 +115,7 @@ func (s *Service) Ensure(ctx context.Context, t tenant.Tenant) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	p := params(t)
+	p := s.params(t)
 	// The update sends every detail, so a repetition under another key does no harm.
 	p.Key = "customer-" + sqldb.NewID().String()
 	if p.Locale, err = s.deps.Tenants.Locale(ctx, t, i18n.Locale(ctx)); err != nil {
@@ -120,13 +132,16 @@ func (s *Service) Ensure(ctx context.Context, t tenant.Tenant) (string, error) {
 		if id, err = s.Keep(ctx, t.ID, id); err != nil {
 			return err
 		}
-		if params(now) == params(t) {
+		if s.params(now) == s.params(t) {
 			return nil
 		}
 		// The details changed since t was read, while there was no customer to update.
 		return s.BillingChanged(ctx, t.ID)
 	})
-	return id, err
+	if err != nil {
+		return "", err
+	}
+	return id, s.registerVAT(ctx, t)
 }
 
 // creationKey returns the idempotency key under which a tenant's customer is made.
@@ -208,12 +223,18 @@ func (s *Service) HandleUpdate(ctx context.Context, job jobs.Job) error {
 	if err != nil {
 		return err
 	}
-	p := params(t)
+	p := s.params(t)
+	if p.TaxExempt, err = s.taxExempt(ctx, t, id); err != nil {
+		return psp.Permanent(err)
+	}
 	if p.Locale, err = s.deps.Tenants.Locale(ctx, t, ""); err != nil { // "" leaves it as it is
 		return err
 	}
 	p.Key = fmt.Sprintf("customer-%s-%d", job.ID, job.Attempt)
-	return psp.Permanent(s.deps.Provider.UpdateCustomer(ctx, id, p))
+	if err := s.deps.Provider.UpdateCustomer(ctx, id, p); err != nil {
+		return psp.Permanent(err)
+	}
+	return psp.Permanent(s.registerVAT(ctx, t))
 }
 
 // oneLine returns a text of several lines in one, as the provider keeps an address.
@@ -228,7 +249,7 @@ func oneLine(text string) string {
 }
 
 // params describes a tenant as a customer, without a key.
-func params(t tenant.Tenant) psp.CustomerParams {
+func (s *Service) params(t tenant.Tenant) psp.CustomerParams {
 	text := func(field *string) string {
 		if field == nil {
 			return ""
@@ -242,6 +263,9 @@ func params(t tenant.Tenant) psp.CustomerParams {
 	}
 	if p.Name == "" {
 		p.Name = t.Name
+	}
+	if scheme, _ := s.deps.Tenants.CheckableVAT(t); scheme != vat.NoScheme {
+		p.VATNumber = "" // the provider's documents show the tax ID
 	}
 	return p
 }

@@ -49,6 +49,67 @@ func (s store) countFormer(ctx context.Context, tenantID uuid.UUID) (int64, erro
 	return n, sqldb.Wrap(err, "count former customers")
 }
 
+// registration is the registration of a tenant's VAT number as the tax ID of its customer.
+type registration struct {
+	customerID string
+	version    int64
+	id         taxID      // zero for none
+	pspID      string     // empty until the provider has accepted the tax ID
+	answeredAt *time.Time // the registry's latest answer
+}
+
+// taxID is a tax ID as it is sent to the provider.
+type taxID struct{ kind, value string }
+
+// registration returns the registration of a tenant, else ErrNone.
+func (s store) registration(ctx context.Context, tenantID uuid.UUID) (registration, error) {
+	row, err := s.q(ctx).Registration(ctx, tenantID)
+	r := registration{customerID: row.PSPCustomerID, version: row.TaxIDVersion, answeredAt: row.TaxIDAnsweredAt}
+	if row.TaxIDType != nil && row.TaxIDValue != nil {
+		r.id = taxID{*row.TaxIDType, *row.TaxIDValue}
+	}
+	if row.PSPTaxID != nil {
+		r.pspID = *row.PSPTaxID
+	}
+	return r, sqldb.WrapAbsent(err, "read tax ID of tenant", ErrNone)
+}
+
+// tenantOfTaxID returns the tenant whose customer has a tax ID, else ErrForeign.
+func (s store) tenantOfTaxID(ctx context.Context, pspID string) (uuid.UUID, error) {
+	tenantID, err := s.q(ctx).TenantOfTaxID(ctx, &pspID)
+	return tenantID, sqldb.WrapAbsent(err, "read tenant of tax ID", ErrForeign)
+}
+
+// beginRegistration replaces a registration with the next one, unless another request did.
+func (s store) beginRegistration(ctx context.Context, tenantID uuid.UUID, old registration, id taxID) error {
+	p := customersql.BeginRegistrationParams{TenantID: tenantID, PSPCustomerID: old.customerID, Version: old.version}
+	if id != (taxID{}) {
+		p.Type, p.Value = &id.kind, &id.value
+	}
+	_, err := s.q(ctx).BeginRegistration(ctx, p)
+	return sqldb.Wrap(err, "begin registration")
+}
+
+// setTaxID stores the provider's ID of a registration, unless the registration was replaced.
+func (s store) setTaxID(ctx context.Context, tenantID uuid.UUID, r registration, pspID string) error {
+	_, err := s.q(ctx).SetTaxID(ctx, customersql.SetTaxIDParams{
+		TenantID: tenantID, PSPCustomerID: r.customerID, TaxIDVersion: r.version, PSPTaxID: &pspID,
+	})
+	return sqldb.Wrap(err, "store tax ID")
+}
+
+func (s store) setAnswered(ctx context.Context, tenantID uuid.UUID, version int64, now time.Time) error {
+	err := s.q(ctx).SetAnswered(ctx, customersql.SetAnsweredParams{TenantID: tenantID, TaxIDVersion: version, TaxIDAnsweredAt: &now})
+	return sqldb.Wrap(err, "store time of answer")
+}
+
+// stale returns at most n tenants with a subscription whose number was checked at a time or
+// before.
+func (s store) stale(ctx context.Context, before time.Time, n int32) ([]uuid.UUID, error) {
+	ids, err := s.q(ctx).StaleRegistrations(ctx, customersql.StaleRegistrationsParams{Before: before, Most: n})
+	return ids, sqldb.Wrap(err, "list stale registrations")
+}
+
 // discard deletes the customers of a tenant, former ones too.
 func (s store) discard(ctx context.Context, tenantID uuid.UUID) error {
 	if err := s.q(ctx).DeleteFormerCustomers(ctx, tenantID); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -27,7 +28,8 @@ type Offer struct {
 }
 
 // Offers lists the active plans, each with the reasons why the tenant cannot select
-// it in a currency (rules: subscription#eligibility).
+// it in a currency (rules: subscription#eligibility). A plan has no trial days where the
+// tenant would not get a trial.
 func (s *Service) Offers(ctx context.Context, tenantID uuid.UUID, currency string) ([]Offer, error) {
 	plans, err := s.deps.Catalog.PlansForTenant(ctx)
 	if err != nil {
@@ -41,8 +43,15 @@ func (s *Service) Offers(ctx context.Context, tenantID uuid.UUID, currency strin
 	if err != nil {
 		return nil, err
 	}
+	withoutTrial, err := s.store.productsWithoutTrial(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
 	offers := make([]Offer, len(plans))
 	for i, plan := range plans {
+		if slices.Contains(withoutTrial, plan.Product.ID) {
+			plan.TrialDays = 0
+		}
 		offers[i] = Offer{Plan: plan.Shown(), Violations: violations(plan, used)}
 		if o, is := obstacles[plan.ID]; is {
 			offers[i].Obstacle = &o

@@ -93,7 +93,7 @@ type OfferedPlan struct {
 	BillingCycle  string        `json:"billing_cycle"`
 	IntervalUnit  string        `json:"interval_unit"`
 	IntervalCount int32         `json:"interval_count"`
-	TrialDays     int32         `json:"trial_days"`
+	TrialDays     int32         `json:"trial_days" doc:"The days of the trial that the tenant would get; 0 where it would get none, as after a trial of the product."`
 	SortOrder     int32         `json:"sort_order"`
 	Prices        []PlanPrice   `json:"prices"`
 	Features      []PlanFeature `json:"features"`

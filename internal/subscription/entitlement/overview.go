@@ -17,8 +17,7 @@ func (s *Service) Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid
 	return s.store.overview(ctx, tenantIDs)
 }
 
-// HasBought reports whether a tenant has, or ever had, a subscription that is not free: it
-// has a price, or its usage is billed.
+// HasBought reports whether a tenant ever paid for a subscription.
 func (s *Service) HasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) {
 	return s.store.hasBought(ctx, tenantID)
 }

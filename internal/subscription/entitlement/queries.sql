@@ -1,11 +1,26 @@
 -- name: HasActiveSubscription :one
 SELECT EXISTS (SELECT 1 FROM subscriptions WHERE tenant_id = $1 AND status IN ('active', 'trialing'));
 
+-- A subscription with a price that began without a trial was paid at once. Trials and usage are
+-- paid with a later invoice.
 -- name: HasBoughtSubscription :one
 SELECT EXISTS (
-    SELECT 1 FROM subscriptions s JOIN plans p ON p.id = s.plan_id
-    WHERE s.tenant_id = $1 AND s.status NOT IN ('incomplete', 'incomplete_expired') AND (s.price_cents > 0 OR p.pricing_type = 'usage')
+    SELECT 1 FROM subscriptions s
+    WHERE s.tenant_id = $1 AND s.status NOT IN ('incomplete', 'incomplete_expired') AND s.price_cents > 0 AND s.trial_ends_at IS NULL
+    UNION ALL
+    SELECT 1 FROM psp_invoices i WHERE i.tenant_id = $1 AND i.status = 'paid' AND i.paid_cents > 0
 );
+
+-- The products whose plans begin no trial for a tenant: it had one, or has a paid
+-- subscription to the product, or one that a change leaves without a trial.
+-- name: ProductsWithoutTrial :many
+SELECT p.id FROM products p
+WHERE EXISTS (SELECT 1 FROM trials t WHERE t.tenant_id = $1 AND t.product_id = p.id)
+    OR EXISTS (
+        SELECT 1 FROM subscriptions s JOIN plans c ON c.id = s.plan_id
+        WHERE s.tenant_id = $1 AND s.status NOT IN ('canceled', 'incomplete_expired') AND s.price_cents > 0
+            AND (c.product_id = p.id OR s.status <> 'active' OR s.cancel_at IS NOT NULL OR s.cancel_at_period_end)
+    );
 
 -- name: QuotaOfFeature :one
 -- Limits hold for longer than features are granted.

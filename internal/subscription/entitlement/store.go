@@ -23,6 +23,12 @@ func (s store) hasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) 
 	return has, sqldb.Wrap(err, "look for an active subscription")
 }
 
+// productsWithoutTrial lists the products whose plans begin no trial for a tenant.
+func (s store) productsWithoutTrial(ctx context.Context, tenantID uuid.UUID) ([]uuid.UUID, error) {
+	ids, err := s.q(ctx).ProductsWithoutTrial(ctx, tenantID)
+	return ids, sqldb.Wrap(err, "list products without a trial")
+}
+
 func (s store) hasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) {
 	has, err := s.q(ctx).HasBoughtSubscription(ctx, tenantID)
 	return has, sqldb.Wrap(err, "look for a subscription that is not free")

@@ -4,14 +4,17 @@ import (
 	"context"
 	"errors"
 
-	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 // show returns what a change costs from now on, and stores it as what was shown last.
 func (s *Service) show(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, asked int64) (Preview, error) {
 	now := s.deps.Clock.Now()
-	_, p, err := s.price(ctx, sub, sel, prorationDate(sub, now))
+	from := prorationDate(sub, now)
+	change, p, err := s.price(ctx, sub, sel, from)
+	if err == nil {
+		p.Outlook, err = s.outlook(ctx, sub, sel, change.Change, from)
+	}
 	if err != nil {
 		return Preview{}, err
 	}
@@ -34,14 +37,14 @@ func (s *Service) show(ctx context.Context, sub subscription.Subscription, sel s
 // other state was stored since the subscription was loaded, and no other operation
 // begins before this one has ended. A change by hand at the provider in the moment
 // between the two calls is the one that this does not see.
-func (s *Service) bound(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, asked int64) (psp.Change, error) {
+func (s *Service) bound(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, asked int64) (pricedChange, error) {
 	now := s.deps.Clock.Now()
 	shown, err := s.store.lastPreview(ctx, sub.TenantID, sel, asked, now)
 	if errors.Is(err, errNoPreview) {
 		return s.unbound(ctx, sub, sel)
 	}
 	if err != nil {
-		return psp.Change{}, err
+		return pricedChange{}, err
 	}
 	change, holds, err := s.price(ctx, sub, sel, prorationDate(sub, shown.At))
 	if err != nil || holds.sameFigures(shown) {
@@ -49,21 +52,21 @@ func (s *Service) bound(ctx context.Context, sub subscription.Subscription, sel 
 	}
 	next, err := s.show(ctx, sub, sel, asked)
 	if err != nil {
-		return psp.Change{}, err
+		return pricedChange{}, err
 	}
-	return psp.Change{}, errOutdated.With("preview", newChangePreview(next))
+	return pricedChange{}, errOutdated.With("preview", newChangePreview(next))
 }
 
 // unbound is bound without a preview: the change costs what holds.
-func (s *Service) unbound(ctx context.Context, sub subscription.Subscription, sel subscription.Selection) (psp.Change, error) {
-	if paidFromFree(sub, sel) {
-		return psp.Change{}, nil
+func (s *Service) unbound(ctx context.Context, sub subscription.Subscription, sel subscription.Selection) (pricedChange, error) {
+	if checkout, err := paidFromFree(sub, sel); err != nil || checkout {
+		return pricedChange{}, err
 	}
 	change, err := s.providerChange(ctx, sub, sel, prorationDate(sub, s.deps.Clock.Now()))
 	if err != nil {
-		return psp.Change{}, err
+		return pricedChange{}, err
 	}
-	if sub.Status == subscription.PastDue {
+	if sub.Status == subscription.PastDue || !change.paid.whole() {
 		change, _, err = s.figures(ctx, sub, sel, change)
 	}
 	return change, err

@@ -99,7 +99,7 @@ type cancelNow struct{ ending }
 func (cancelNow) continues(pending instruction) bool { return pending.Kind == opCancelNow }
 
 func (c cancelNow) prepare(context.Context, subscription.Subscription) (instruction, error) {
-	return instruction{Kind: opCancelNow, Reason: c.reason}, nil
+	return instruction{Kind: opCancelNow, Reason: c.reason, Usage: usageSettled}, nil
 }
 
 func (c cancelNow) send(ctx context.Context, op operation) error {
@@ -107,6 +107,13 @@ func (c cancelNow) send(ctx context.Context, op operation) error {
 		return err
 	}
 	if err := c.svc.deps.Usage.Settle(ctx, op.before.TenantID); err != nil {
+		return err
+	}
+	// The invoice that waits for its collection decides what was paid.
+	if err := c.svc.deps.Provider.CollectDue(ctx, op.before.PSPSubscriptionID, op.key()); err != nil {
+		return err
+	}
+	if err := c.svc.chargeUnpaidCredit(ctx, op); err != nil {
 		return err
 	}
 	_, err := c.svc.deps.Provider.EndSubscription(ctx, op.before.PSPSubscriptionID, op.key())

@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -29,16 +30,17 @@ type Changed struct {
 	Waits        bool // for its confirmation; until then the subscription is as it was
 }
 
-// ChangePlan moves the tenant's subscription to another plan
+// ChangePlan moves the tenant's subscription to another plan, or changes the number of seats
+// of its own
 // (rules: subscription#change-of-plan). It costs what the last preview showed, and is
 // paid at once: either all of it happens or nothing. From a free plan to a paid one it opens a
 // checkout instead, and the subscription is replaced when that is completed. A payment
 // that the payer has to confirm leaves the change waiting.
 //
 // It refuses, in this order: no subscription (404), a status that does not allow
-// it (subscription_cannot_be_upgraded), an unknown plan (422), the same plan and
-// usage plans (plan_change_error), a plan without a price in the subscription's
-// currency (plan_not_available_in_currency), missing URLs and too few seats (422),
+// it (subscription_cannot_be_upgraded), an unknown plan (422), the same plan
+// without another number of seats (plan_change_error), a plan without a price in the subscription's
+// currency (plan_not_available_in_currency), missing URLs, too few and too many seats (422),
 // a plan that allows less than what is used (plan_change_error with violations),
 // missing billing details (billing_not_ready), other figures than were shown
 // (preview_outdated), a declined payment (plan_change_error).
@@ -46,7 +48,8 @@ func (s *Service) ChangePlan(ctx context.Context, tenantID uuid.UUID, p ChangePa
 	change := &changePlan{ofRunning: ofRunning{s, tenantID}, params: p}
 	sub, err := s.operate(ctx, change)
 	if err != nil || change.purchase == nil {
-		return Changed{Subscription: sub, Waits: err == nil && sub.PlanID != p.PlanID && sub.Pending != nil}, err
+		waits := sub.Pending != nil && (sub.PlanID != p.PlanID || p.Quantity != 0 && sub.Quantity != p.Quantity)
+		return Changed{Subscription: sub, Waits: err == nil && waits}, err
 	}
 	session, err := s.deps.Subscriptions.Open(ctx, *change.purchase)
 	return Changed{Checkout: &session}, err
@@ -83,14 +86,19 @@ func (c *changePlan) prepare(ctx context.Context, sub subscription.Subscription)
 	if err != nil {
 		return instruction{}, err
 	}
-	takesCheckout := paidFromFree(sub, sel)
+	takesCheckout, err := paidFromFree(sub, sel)
+	if err != nil {
+		return instruction{}, err
+	}
 	if takesCheckout {
 		if err := c.params.needURLs(); err != nil {
 			return instruction{}, err
 		}
 	}
-	if err := c.svc.deps.Subscriptions.NeedEligible(ctx, sub.TenantID, sel.Plan); err != nil {
-		return instruction{}, err
+	if sel.Plan.ID != sub.PlanID { // its own plan is never too small for more seats
+		if err := c.svc.deps.Subscriptions.NeedEligible(ctx, sub.TenantID, sel.Plan); err != nil {
+			return instruction{}, err
+		}
 	}
 	t, err := c.svc.deps.Subscriptions.Billable(ctx, sub.TenantID, false)
 	if err != nil {
@@ -106,9 +114,15 @@ func (c *changePlan) prepare(ctx context.Context, sub subscription.Subscription)
 		}
 		return instruction{}, errNothingToDo
 	}
+	settles := ""
+	if removesMetered(change.Metered) || change.PaysOwed {
+		settles = usageSettled
+	}
 	return instruction{
-		Kind: opChange, PlanID: sel.Plan.ID, Quantity: sel.Quantity, ItemID: change.ItemID, PriceID: change.PriceID,
+		Usage: settles,
+		Kind:  opChange, PlanID: sel.Plan.ID, Quantity: sel.Quantity, ItemID: change.ItemID, PriceID: change.PriceID,
 		ProrationDate: change.ProrationDate, Unprorated: change.Unprorated, TrialEnd: change.TrialEnd, Departures: sub.Departures,
+		UnpaidCredit: change.UnpaidCredit, ProductID: change.ProductID, PaysOwed: change.PaysOwed, Metered: change.Metered,
 	}, nil
 }
 
@@ -120,9 +134,12 @@ func (c *changePlan) confirm(ctx context.Context, sub subscription.Subscription,
 	if err != nil {
 		return err
 	}
-	tooLarge, err := c.svc.deps.Entitlements.TeamTooLarge(ctx, sub.TenantID, plan)
-	if tooLarge {
-		err = subscription.ErrOvertaken
+	if in.PlanID != sub.PlanID {
+		var tooLarge bool
+		tooLarge, err = c.svc.deps.Entitlements.TeamTooLarge(ctx, sub.TenantID, plan)
+		if tooLarge {
+			err = subscription.ErrOvertaken
+		}
 	}
 	if err != nil || plan.PricingType != catalog.Seat {
 		return err
@@ -144,20 +161,32 @@ func (c *changePlan) send(ctx context.Context, op operation) error {
 	if err := c.svc.dropWaiting(ctx, op); err != nil {
 		return err
 	}
-	if op.before.Status == subscription.PastDue && !op.Unprorated {
+	if op.Usage == usageSettled {
+		// The invoice has the usage that the provider knows by then.
+		if err := c.svc.deps.Usage.Settle(ctx, op.before.TenantID); err != nil {
+			return err
+		}
+	}
+	if op.PaysOwed {
 		if err := c.svc.payOwed(ctx, op); err != nil {
 			return err
 		}
 	}
-	change := psp.Change{
-		SubscriptionID: op.before.PSPSubscriptionID, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity,
-		ProrationDate: op.ProrationDate, Unprorated: op.Unprorated, TrialEnd: op.TrialEnd,
-	}
+	change := op.change()
 	_, err := c.svc.deps.Provider.ChangeSubscription(ctx, change, map[string]string{subscription.MetaPlan: op.PlanID.String()}, op.key())
 	if errors.Is(err, psp.ErrActionRequired) && op.before.Status != subscription.PastDue {
 		return c.svc.await(ctx, op, change)
 	}
 	return err
+}
+
+// change returns the instruction in the provider's terms.
+func (op operation) change() psp.Change {
+	return psp.Change{
+		SubscriptionID: op.before.PSPSubscriptionID, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity,
+		ProrationDate: op.ProrationDate, Unprorated: op.Unprorated, TrialEnd: op.TrialEnd, KeepsPrice: op.seatsOnly(),
+		Metered: op.Metered, UnpaidCredit: op.UnpaidCredit, ProductID: op.ProductID, Currency: op.before.Currency, PeriodEnd: op.before.CurrentPeriodEnd,
+	}
 }
 
 // refusal tells a declined payment from any other refusal of the provider.
@@ -181,27 +210,25 @@ func (p ChangeParams) needURLs() error {
 }
 
 // paidFromFree reports whether a change to a selection is one from a free plan to a
-// paid one. There may be no card to charge then, so that it takes a checkout.
-func paidFromFree(sub subscription.Subscription, sel subscription.Selection) bool {
-	return sub.PriceCents == 0 && sel.Price.PriceCents > 0
+// paid one. There may be no card to charge then, so that it takes a checkout. A plan that
+// bills usage is not free, whatever its base price is.
+func paidFromFree(sub subscription.Subscription, sel subscription.Selection) (bool, error) {
+	if sub.PriceCents > 0 || sel.Price.PriceCents == 0 && sel.Plan.PricingType != catalog.Usage {
+		return false, nil
+	}
+	metered, _, err := sub.MeteredItems()
+	return len(metered) == 0, err
 }
 
 // selectPlan checks whether a subscription can be changed to a plan at all; quantity
 // is as in ChangeParams.
 func (s *Service) selectPlan(ctx context.Context, sub subscription.Subscription, planID uuid.UUID, quantity int64) (subscription.Selection, error) {
+	if planID == sub.PlanID {
+		return s.selectSeats(ctx, sub, quantity)
+	}
 	plan, err := s.deps.Subscriptions.PlanOnSale(ctx, planID, "new_plan_id")
 	if err != nil {
 		return subscription.Selection{}, err
-	}
-	if plan.ID == sub.PlanID {
-		return subscription.Selection{}, errSamePlan
-	}
-	current, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
-	if err != nil {
-		return subscription.Selection{}, err
-	}
-	if plan.PricingType == catalog.Usage || current.PricingType == catalog.Usage {
-		return subscription.Selection{}, errUsagePlan
 	}
 	price, ok := plan.PriceIn(sub.Currency)
 	if !ok {
@@ -212,6 +239,9 @@ func (s *Service) selectPlan(ctx context.Context, sub subscription.Subscription,
 		var members int64
 		members, err = s.deps.Tenants.CountMembers(ctx, sub.TenantID)
 		quantity = sub.SeatsFor(members)
+		if quota := plan.SeatQuota(); quota != nil { // a team above it is not eligible
+			quantity = max(members, min(quantity, *quota))
+		}
 	} else {
 		quantity, err = s.deps.Subscriptions.Units(ctx, sub.TenantID, plan, quantity)
 	}
@@ -221,32 +251,88 @@ func (s *Service) selectPlan(ctx context.Context, sub subscription.Subscription,
 	return subscription.Selection{Plan: plan, Price: price, Quantity: quantity}, err
 }
 
+// selectSeats is selectPlan for the present plan, whose number of seats can be changed. The
+// subscription keeps its price and interval, also where the plan has others by now or is
+// no longer sold.
+func (s *Service) selectSeats(ctx context.Context, sub subscription.Subscription, quantity int64) (subscription.Selection, error) {
+	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
+	if err != nil {
+		return subscription.Selection{}, err
+	}
+	if plan.PricingType != catalog.Seat || quantity == 0 || quantity == sub.Quantity {
+		return subscription.Selection{}, errSamePlan
+	}
+	plan.Interval = sub.Interval()
+	quantity, err = s.deps.Subscriptions.Units(ctx, sub.TenantID, plan, quantity)
+	price := catalog.Price{PlanID: plan.ID, Currency: sub.Currency, PriceCents: sub.PriceCents}
+	return subscription.Selection{Plan: plan, Price: price, Quantity: quantity}, err
+}
+
 // providerChange puts a change, counted from a moment, in the provider's terms.
 //
 // Invariant: a change is priced on the state that the provider has. If that is newer than
 // the one that is stored here, it is stored first, and ErrOvertaken has the change
 // prepared on it.
-func (s *Service) providerChange(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, from time.Time) (psp.Change, error) {
-	price, err := s.deps.Prices.Ensure(ctx, sel.Plan.ID, sel.Price.ID)
-	if err != nil {
-		return psp.Change{}, err
+func (s *Service) providerChange(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, from time.Time) (pricedChange, error) {
+	seatsOnly := sel.Plan.ID == sub.PlanID
+	var price string
+	if !seatsOnly {
+		var err error
+		if price, err = s.deps.Prices.Ensure(ctx, sel.Plan.ID, sel.Price.ID); err != nil {
+			return pricedChange{}, err
+		}
 	}
 	remote, err := s.deps.Provider.GetSubscription(ctx, sub.PSPSubscriptionID)
 	if err != nil {
-		return psp.Change{}, goneOr(err, subscription.ErrNotFound)
+		return pricedChange{}, goneOr(err, subscription.ErrNotFound)
+	}
+	if seatsOnly {
+		price = remote.PriceID
 	}
 	if !sub.BillsLike(remote) {
 		if err := s.deps.Subscriptions.ReadBack(ctx, remote.ID, nil); err != nil {
-			return psp.Change{}, goneOr(err, subscription.ErrNotFound)
+			return pricedChange{}, goneOr(err, subscription.ErrNotFound)
 		}
-		return psp.Change{}, subscription.ErrOvertaken
+		return pricedChange{}, subscription.ErrOvertaken
 	}
-	change := psp.Change{SubscriptionID: remote.ID, ItemID: remote.ItemID, PriceID: price, Quantity: sel.Quantity, ProrationDate: from}
+	change := pricedChange{Change: psp.Change{
+		SubscriptionID: remote.ID, ItemID: remote.ItemID, PriceID: price, KeepsPrice: seatsOnly, Quantity: sel.Quantity, ProrationDate: from,
+		Currency: sub.Currency, ProductID: remote.ProductID, PeriodEnd: remote.PeriodEnd,
+	}}
 	if change.Waiting, err = s.settleItems(ctx, sub); err != nil {
-		return psp.Change{}, err
+		return pricedChange{}, err
+	}
+	if change.paid, err = s.paidTime(ctx, sub, remote, from); err != nil {
+		return pricedChange{}, err
+	}
+	if change.Metered, err = s.meteredOfPlan(ctx, sub, sel.Plan, from); err != nil {
+		return pricedChange{}, err
+	}
+	if change.metered, _, err = sub.MeteredItems(); err != nil {
+		return pricedChange{}, err
 	}
 	change.TrialEnd, err = s.trialEnd(ctx, sub, sel, from)
 	return change, err
+}
+
+// pricedChange is a change with the conditions under which its price holds.
+type pricedChange struct {
+	psp.Change
+	paid paidTime
+	// PaysOwed: what is owed for the current period is collected before the change.
+	PaysOwed bool
+	metered  []psp.MeteredItem // the items that bill usage before the change
+}
+
+// billsUsage reports whether a line of the change's invoice is for usage.
+func (c pricedChange) billsUsage(line psp.InvoiceLine) bool {
+	return slices.ContainsFunc(c.metered, func(m psp.MeteredItem) bool { return m.PriceID == line.PriceID })
+}
+
+// removesMetered reports whether changes take away an item that bills usage, so that the
+// usage is invoiced with them.
+func removesMetered(changes []psp.MeteredChange) bool {
+	return slices.ContainsFunc(changes, func(ch psp.MeteredChange) bool { return ch.ItemID != "" })
 }
 
 // trialEnd returns when the trial ends that a change begins: one to a paid plan of

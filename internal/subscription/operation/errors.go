@@ -16,7 +16,6 @@ var (
 	errNoProration   = fault.Coded(fault.Invalid, fault.ProrationNotSupported)
 	errOutdated      = fault.Coded(fault.Conflict, fault.PreviewOutdated)
 	errSamePlan      = subscription.ChangeError("error.plan_change_same_plan")
-	errUsagePlan     = subscription.ChangeError("error.plan_change_usage")
 	errDeclined      = subscription.ChangeError("error.plan_change_declined")
 	errChangeRefused = subscription.ChangeError("error.plan_change_error")
 )

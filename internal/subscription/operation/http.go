@@ -79,12 +79,13 @@ type PreviewAmount struct {
 
 // ProrationBreakdown tells how the figures of a preview were computed.
 type ProrationBreakdown struct {
-	Method        string `json:"method" enum:"psp_preview,daily"`
-	Currency      string `json:"currency"`
-	PeriodStart   string `json:"period_start" format:"date"`
-	PeriodEnd     string `json:"period_end" format:"date"`
-	DaysRemaining int    `json:"days_remaining"`
-	TotalDays     int    `json:"total_days"`
+	Method        string        `json:"method" enum:"psp_preview,daily"`
+	Currency      string        `json:"currency"`
+	PeriodStart   string        `json:"period_start" format:"date"`
+	PeriodEnd     string        `json:"period_end" format:"date"`
+	DaysRemaining int           `json:"days_remaining"`
+	TotalDays     int           `json:"total_days"`
+	Usage         PreviewAmount `json:"usage" doc:"The part of charge for usage so far, when the change leaves a plan that bills usage. It grows until the change is made."`
 	// Pending is part of credit and charge.
 	Pending PreviewAmount `json:"pending" doc:"What of credit and charge waited for the next invoice with or without the change, such as changes of seats; negative for a credit."`
 }
@@ -95,6 +96,12 @@ type ChangePreview struct {
 	Charge    PreviewAmount      `json:"charge"`
 	Net       PreviewAmount      `json:"net"`
 	Breakdown ProrationBreakdown `json:"breakdown"`
+
+	BalanceApplied PreviewAmount `json:"balance_applied" doc:"What the customer's credit pays of net."`
+	DueNow         PreviewAmount `json:"due_now" doc:"What is charged now: net less balance_applied, at least 0."`
+	NextBillingAt  *shape.Time   `json:"next_billing_at" doc:"When the next regular bill is due after the change: the end of its period or trial. Null if the subscription is scheduled to end."`
+	NextAmount     PreviewAmount `json:"next_amount" doc:"The next regular bill: quantity × price, without usage; 0 if there is none."`
+	NextDue        PreviewAmount `json:"next_due" doc:"What is charged of it after the credit that is left."`
 }
 
 type previewInput struct {
@@ -118,13 +125,19 @@ func (h *HTTP) PreviewChange(ctx context.Context, in *previewInput) (*rest.Data[
 
 func newChangePreview(p Preview) ChangePreview {
 	amount := func(cents int64) PreviewAmount { return PreviewAmount{Cents: cents, Currency: p.Currency} }
-	return ChangePreview{
-		Credit: amount(p.Credit), Charge: amount(p.Charge), Net: amount(p.Net()),
+	v := ChangePreview{
+		BalanceApplied: amount(p.BalanceApplied()), DueNow: amount(p.DueNow()), NextAmount: amount(p.NextAmount), NextDue: amount(p.NextDue()),
+		Credit: amount(p.Credit), Charge: amount(p.Charge + p.Usage), Net: amount(p.Total()),
 		Breakdown: ProrationBreakdown{
 			Method: p.Method, Currency: p.Currency, PeriodStart: p.PeriodStart.UTC().Format(time.DateOnly), PeriodEnd: p.PeriodEnd.UTC().Format(time.DateOnly),
-			DaysRemaining: p.DaysRemaining(), TotalDays: p.TotalDays(), Pending: amount(p.Pending),
+			DaysRemaining: p.DaysRemaining(), TotalDays: p.TotalDays(), Pending: amount(p.Pending), Usage: amount(p.Usage),
 		},
 	}
+	if !p.NextBillingAt.IsZero() {
+		at := shape.Time(p.NextBillingAt)
+		v.NextBillingAt = &at
+	}
+	return v
 }
 
 type changeInput struct {

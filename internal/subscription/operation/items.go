@@ -35,10 +35,11 @@ const (
 
 // Items are the items of the provider's invoices; items.Items is one.
 type Items interface {
-	Waiting(ctx context.Context, customerID, subscriptionID string) ([]string, error)
+	Pending(ctx context.Context, customerID, subscriptionID string) ([]items.Item, error)
 	InvoiceOf(ctx context.Context, id string) (string, error)
 	On(ctx context.Context, invoiceID string) ([]items.Item, error)
 	Again(ctx context.Context, all []items.Item, since time.Time) error
+	ChargeUnpaid(ctx context.Context, sub psp.Subscription, amount int64, key string) error
 }
 
 // keepItems notes what waits for the next invoice, before an operation asks for a change
@@ -48,9 +49,13 @@ func (s *Service) keepItems(ctx context.Context, op operation) error {
 	if err != nil {
 		return err
 	}
-	waiting, err := s.deps.Items.Waiting(ctx, remote.CustomerID, remote.ID)
-	if err != nil || len(waiting) == 0 {
+	pending, err := s.deps.Items.Pending(ctx, remote.CustomerID, remote.ID)
+	if err != nil || len(pending) == 0 {
 		return err
+	}
+	waiting := make([]string, len(pending))
+	for i, item := range pending {
+		waiting[i] = item.ID
 	}
 	now := s.deps.Clock.Now()
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {

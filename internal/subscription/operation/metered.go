@@ -155,7 +155,14 @@ func (f *followMeters) prepare(ctx context.Context, sub subscription.Subscriptio
 	if err != nil || decided || !billsUsage {
 		return instruction{}, errors.Join(err, errNothingToDo)
 	}
-	changes, err := f.svc.meteredChanges(ctx, sub)
+	sold, err := f.svc.deps.Metering.SoldAt(ctx, sub.Currency, sub.CurrentPeriodStart)
+	if err != nil {
+		return instruction{}, err
+	}
+	changes, err := f.svc.meteredChanges(ctx, sub, sold)
+	if err == nil {
+		changes, err = f.svc.possible(ctx, sub, changes)
+	}
 	if err != nil {
 		return instruction{}, err
 	}
@@ -188,14 +195,22 @@ func (f *followMeters) send(ctx context.Context, op operation) error {
 	return nil
 }
 
-// meteredChanges returns what makes the items of a subscription what would have been
-// sold at the start of its period. A price that cannot bill the subscription, such as a
-// monthly one in a yearly plan, changes nothing.
-func (s *Service) meteredChanges(ctx context.Context, sub subscription.Subscription) ([]psp.MeteredChange, error) {
-	sold, err := s.deps.Metering.SoldAt(ctx, sub.Currency, sub.CurrentPeriodStart)
-	if err != nil {
-		return nil, err
+// meteredOfPlan returns the changes of metered items that a change to a plan makes: a usage
+// plan bills the meters that are sold now, any other plan bills none.
+func (s *Service) meteredOfPlan(ctx context.Context, sub subscription.Subscription, plan catalog.Plan, now time.Time) ([]psp.MeteredChange, error) {
+	sold := map[uuid.UUID]string{}
+	if plan.PricingType == catalog.Usage {
+		var err error
+		if sold, err = s.deps.Metering.SoldAt(ctx, sub.Currency, now); err != nil {
+			return nil, err
+		}
 	}
+	return s.meteredChanges(ctx, sub, sold)
+}
+
+// meteredChanges returns the changes that make the items of a subscription bill the sold
+// prices, which it uses up.
+func (s *Service) meteredChanges(ctx context.Context, sub subscription.Subscription, sold map[uuid.UUID]string) ([]psp.MeteredChange, error) {
 	items, known, err := sub.MeteredItems()
 	if err != nil || !known {
 		return nil, err
@@ -222,10 +237,14 @@ func (s *Service) meteredChanges(ctx context.Context, sub subscription.Subscript
 	for _, price := range sold {
 		changes = append(changes, psp.MeteredChange{PriceID: price})
 	}
-	return s.possible(ctx, sub, changes)
+	slices.SortFunc(changes, func(a, b psp.MeteredChange) int {
+		return cmp.Or(cmp.Compare(a.ItemID, b.ItemID), cmp.Compare(a.PriceID, b.PriceID))
+	})
+	return changes, nil
 }
 
-// possible leaves out changes to prices that cannot bill the subscription.
+// possible leaves out changes to prices that cannot bill the subscription, such as a monthly
+// one in a yearly plan.
 func (s *Service) possible(ctx context.Context, sub subscription.Subscription, changes []psp.MeteredChange) ([]psp.MeteredChange, error) {
 	var failed error
 	changes = slices.DeleteFunc(changes, func(ch psp.MeteredChange) bool {
@@ -235,9 +254,6 @@ func (s *Service) possible(ctx context.Context, sub subscription.Subscription, c
 		bills, err := s.deps.Metering.BillsEvery(ctx, ch.PriceID, sub.Currency, sub.Interval())
 		failed = errors.Join(failed, err)
 		return !bills
-	})
-	slices.SortFunc(changes, func(a, b psp.MeteredChange) int {
-		return cmp.Or(cmp.Compare(a.ItemID, b.ItemID), cmp.Compare(a.PriceID, b.PriceID))
 	})
 	return changes, failed
 }

@@ -42,6 +42,9 @@ const (
 	releasePause = 250 * time.Millisecond
 )
 
+// usageSettled is the value of instruction.Usage, which package billing looks for.
+const usageSettled = "settled"
+
 // instruction is what the provider is told to do. It is stored word for word, so
 // that a repetition tells it the same.
 type instruction struct {
@@ -55,11 +58,18 @@ type instruction struct {
 	PriceID       string    `json:"price_id,omitzero"`
 	ProrationDate time.Time `json:"proration_date,omitzero"`
 	Unprorated    bool      `json:"unprorated,omitzero"`
+	UnpaidCredit  int64     `json:"unpaid_credit,omitzero"`
+	ProductID     string    `json:"product_id,omitzero"`
+	PaysOwed      bool      `json:"pays_owed,omitzero"` // first, or nothing happens
 	TrialEnd      time.Time `json:"trial_end,omitzero"`
+	// Usage is usageSettled while the operation settles the tenant's usage, so that no usage
+	// is recorded meanwhile.
+	Usage string `json:"usage,omitempty"`
 	// Departures counts the members who had left when it was prepared: their seats
 	// are not billed any more when it is done.
 	Departures int64 `json:"departures,omitzero"`
-	// Metered are the items that are to change, for the period that began at Period.
+	// Metered are the items that are to change, by a change of plan or for the period that
+	// began at Period.
 	Metered []psp.MeteredChange `json:"metered,omitempty"`
 	Period  time.Time           `json:"period,omitzero"`
 }

@@ -9,9 +9,13 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// payOwed collects what is open of an operation's subscription, the oldest first:
-// ErrDeclined for the first that is not paid, which is the last that is tried.
+// payOwed collects what is owed of an operation's subscription, drafts that wait for their
+// collection included, the oldest first: ErrDeclined for the first that is not paid, which is
+// the last that is tried.
 func (s *Service) payOwed(ctx context.Context, op operation) error {
+	if err := s.deps.Provider.CollectDue(ctx, op.before.PSPSubscriptionID, op.key()+"-due"); err != nil {
+		return err
+	}
 	open, err := s.openInvoices(ctx, op.before.PSPSubscriptionID)
 	if err != nil {
 		return err

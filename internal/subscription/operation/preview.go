@@ -31,11 +31,18 @@ type Preview struct {
 	Charge   int64
 	// Pending is what of them waited for the next invoice with or without the change; a
 	// negative amount is a credit.
-	Pending     int64
+	Pending int64
+	// Usage is the usage so far that the invoice of the change has as well. It grows until
+	// the change is made, so it is not among Charge and does not bind.
+	Usage       int64
 	PeriodStart time.Time
 	PeriodEnd   time.Time
 	// At is the moment from which unused and new time are counted.
 	At time.Time
+	// unused is the part of Credit that the change gives for unused time.
+	unused int64
+	// Outlook does not bind, and is set only where a preview is shown.
+	Outlook
 }
 
 // Net is what would have to be paid; a negative amount would be credited.
@@ -81,14 +88,18 @@ func (s *Service) previewChange(ctx context.Context, tenantID, planID uuid.UUID,
 
 // price returns a change as it is to be made, counted from a moment, and what it costs.
 // Where the change takes a checkout there is no change to be made here.
-func (s *Service) price(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, from time.Time) (psp.Change, Preview, error) {
-	if paidFromFree(sub, sel) {
+func (s *Service) price(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, from time.Time) (pricedChange, Preview, error) {
+	checkout, err := paidFromFree(sub, sel)
+	if err != nil {
+		return pricedChange{}, Preview{}, err
+	}
+	if checkout {
 		p, err := s.previewCheckout(ctx, sub, sel, from)
-		return psp.Change{}, p, err
+		return pricedChange{}, p, err
 	}
 	change, err := s.providerChange(ctx, sub, sel, from)
 	if err != nil {
-		return psp.Change{}, Preview{}, err
+		return pricedChange{}, Preview{}, err
 	}
 	return s.figures(ctx, sub, sel, change)
 }
@@ -96,24 +107,43 @@ func (s *Service) price(ctx context.Context, sub subscription.Subscription, sel 
 // figures asks the provider what a change costs. It returns the change as it is to
 // be made, and its preview.
 //
-// A tenant that has not paid for its period (past_due) gets no credit for the rest
-// of it: a change that would come to a credit takes effect without proration, and makes
-// no invoice. A paid plan with another interval begins a period, which is invoiced in
-// any case; what is owed is paid before that, and the rest of the period is given back.
-func (s *Service) figures(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, change psp.Change) (psp.Change, Preview, error) {
+// Time that was not paid is not credited (paid.go). A change that costs something, or that
+// begins a period because its plan has another interval, collects what is owed for the
+// current period first; so does any change while an invoice is a draft that is about to be
+// collected. A change that would come to a credit takes effect without a proration where
+// the period is not paid: the tenant gets nothing back, and owes nothing for the rest.
+func (s *Service) figures(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, change pricedChange) (pricedChange, Preview, error) {
 	p, err := s.cost(ctx, sub, change)
-	begins := sel.Plan.Interval != sub.Interval() && sel.Price.PriceCents > 0
-	if err != nil || sub.Status != subscription.PastDue || begins || p.Net() > 0 && p.Net() > p.Pending {
+	if err != nil || sub.Status != subscription.PastDue && change.paid.whole() {
 		return change, p, err
 	}
-	change.Unprorated = true
-	p, err = s.cost(ctx, sub, change)
-	return change, p, err
+	begins := sel.Plan.Interval != sub.Interval() && sel.Price.PriceCents > 0
+	costs := begins || removesMetered(change.Metered) || p.Net() > 0 && p.Net() > p.Pending
+	overdue := sub.Status == subscription.PastDue
+	change.PaysOwed = change.paid.draft || costs && (change.paid.owed || overdue)
+	share := change.paid.share
+	if change.PaysOwed {
+		share = change.paid.collected
+	}
+	units, err := s.deps.Provider.UnitsRead(ctx, sub.Currency)
+	if err != nil {
+		return change, p, err
+	}
+	change.UnpaidCredit = unpaidPart(p.unused, share, units.Step())
+	// Without a proration the provider would not invoice the usage of items that it removes.
+	nothing := share.Sign() == 0 && (begins || !costs) && !removesMetered(change.Metered)
+	if nothing || !costs && (overdue || p.Net()-p.Pending+change.UnpaidCredit > 0) {
+		change.Unprorated, change.UnpaidCredit = true, 0
+		p, err = s.cost(ctx, sub, change)
+		return change, p, err
+	}
+	p.Credit -= change.UnpaidCredit
+	return change, p, nil
 }
 
 // cost asks the provider what a change costs, as it is given.
-func (s *Service) cost(ctx context.Context, sub subscription.Subscription, change psp.Change) (Preview, error) {
-	invoice, err := s.deps.Provider.PreviewChange(ctx, change)
+func (s *Service) cost(ctx context.Context, sub subscription.Subscription, change pricedChange) (Preview, error) {
+	invoice, err := s.deps.Provider.PreviewChange(ctx, change.Change)
 	if sub.Ending() && errors.Is(err, psp.ErrNothingUpcoming) {
 		err = nil // in a trial that the subscription ends with, a change costs nothing
 	}
@@ -127,7 +157,14 @@ func (s *Service) cost(ctx context.Context, sub subscription.Subscription, chang
 		Method: MethodPSP, Currency: sub.Currency, PeriodStart: sub.CurrentPeriodStart, PeriodEnd: sub.CurrentPeriodEnd,
 		At: change.ProrationDate,
 	}
-	p.count(invoice.Lines, change, sub.Quantity)
+	lines := slices.DeleteFunc(invoice.Lines, func(line psp.InvoiceLine) bool {
+		if !change.billsUsage(line) {
+			return false
+		}
+		p.Usage += line.Amount
+		return true
+	})
+	p.count(lines, change.Change, sub.Quantity)
 	return p, nil
 }
 
@@ -149,8 +186,11 @@ func (p *Preview) count(lines []psp.InvoiceLine, change psp.Change, quantity int
 		default:
 			p.Charge += line.Amount
 		}
-		if !own[i] {
+		switch {
+		case !own[i]:
 			p.Pending += line.Amount
+		case line.Amount < 0:
+			p.unused -= line.Amount
 		}
 	}
 }

@@ -3,6 +3,7 @@ package operation
 import (
 	"context"
 	"errors"
+	"math/big"
 	"time"
 
 	"github.com/google/uuid"
@@ -92,10 +93,8 @@ func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, er
 		return limit, err
 	}
 	plan, err := s.deps.Catalog.Plan(ctx, op.PlanID)
-	for _, e := range plan.Entitlements {
-		if e.Feature.Code == catalog.TeamMembers && e.Value != nil && (limit == nil || *e.Value < *limit) {
-			limit = e.Value
-		}
+	if quota := plan.SeatQuota(); quota != nil && (limit == nil || *quota < *limit) {
+		limit = quota
 	}
 	return limit, err
 }
@@ -182,11 +181,45 @@ func (f followSeats) prepare(ctx context.Context, sub subscription.Subscription)
 	if err != nil {
 		return instruction{}, goneOr(err, subscription.ErrNotFound)
 	}
-	return instruction{Kind: opQuantity, ItemID: remote.ItemID, Quantity: seats, Departures: sub.Departures}, nil
+	in := instruction{Kind: opQuantity, ItemID: remote.ItemID, Quantity: seats, Departures: sub.Departures, ProductID: remote.ProductID}
+	if seats > remote.Quantity {
+		return in, nil
+	}
+	err = f.creditPaid(ctx, sub, remote, &in)
+	return in, err
+}
+
+// creditPaid limits the credit for seats that are given up to the part that was paid. While
+// the invoice of a renewal is a draft it counts as paid: the credit waits for the next
+// invoice, and by then it is known.
+func (f followSeats) creditPaid(ctx context.Context, sub subscription.Subscription, remote psp.Subscription, in *instruction) error {
+	at := f.svc.deps.Clock.Now().Truncate(time.Second)
+	paid, err := f.svc.paidTime(ctx, sub, remote, at)
+	if err != nil || paid.whole() {
+		return err
+	}
+	share := paid.share
+	if paid.draft {
+		share = paid.collected
+	}
+	if in.ProrationDate = at; share.Sign() == 0 {
+		in.Unprorated = true
+		return nil
+	}
+	units, err := f.svc.deps.Provider.UnitsRead(ctx, sub.Currency)
+	if err != nil {
+		return err
+	}
+	credit := leftOf(psp.InvoiceLine{
+		Amount: remote.UnitAmount * (remote.Quantity - in.Quantity), PeriodStart: remote.PeriodStart, PeriodEnd: remote.PeriodEnd,
+	}, at)
+	whole := new(big.Int).Quo(credit.Num(), credit.Denom()).Int64()
+	in.UnpaidCredit = unpaidPart(whole, share, units.Step())
+	return nil
 }
 
 func (f followSeats) send(ctx context.Context, op operation) error {
 	monthly := op.before.Interval().LongerThanMonth()
-	_, err := f.svc.deps.Provider.SetQuantity(ctx, op.before.PSPSubscriptionID, op.ItemID, op.Quantity, monthly, op.key())
+	_, err := f.svc.deps.Provider.SetQuantity(ctx, op.change(), monthly, op.key())
 	return err
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/charge"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
@@ -34,7 +35,10 @@ type Provider interface {
 	GetInvoice(ctx context.Context, id string) (psp.Invoice, error)
 	PayInvoice(ctx context.Context, id, key string) error
 	ChangeMetered(ctx context.Context, id string, changes []psp.MeteredChange, key string) (psp.Subscription, error)
-	SetQuantity(ctx context.Context, id, itemID string, quantity int64, monthly bool, key string) (psp.Subscription, error)
+	SetQuantity(ctx context.Context, c psp.Change, monthly bool, key string) (psp.Subscription, error)
+	CollectDue(ctx context.Context, subscriptionID, key string) error
+	GivenBack(ctx context.Context, in psp.Invoice) (int64, error)
+	UnitsRead(ctx context.Context, currency string) (charge.Units, error)
 }
 
 // Tenants is what operations need of the tenant domain.

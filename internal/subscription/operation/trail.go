@@ -92,9 +92,13 @@ func (op operation) shows(after subscription.Subscription) bool {
 	case opResume:
 		return before.Ending() && !after.Ending() && !after.Status.Over()
 	case opChange:
-		return before.PlanID != op.PlanID && after.PlanID == op.PlanID || op.waits(after)
+		made := before.PlanID != op.PlanID && after.PlanID == op.PlanID
+		if op.seatsOnly() {
+			made = before.Quantity != op.Quantity && after.Quantity == op.Quantity
+		}
+		return made || op.waits(after)
 	case opDrop:
-		return before.Pending != nil && after.Pending == nil && after.PlanID == before.PlanID
+		return before.Pending != nil && after.Pending == nil && after.PlanID == before.PlanID && after.Quantity == before.Quantity
 	case opQuantity:
 		return before.Quantity != op.Quantity && after.Quantity == op.Quantity
 	default:
@@ -105,8 +109,12 @@ func (op operation) shows(after subscription.Subscription) bool {
 // waits reports whether a state has the change that the operation asked for, but as one
 // that waits.
 func (op operation) waits(after subscription.Subscription) bool {
-	return after.Pending != nil && after.Pending.PlanID == op.PlanID && after.PlanID != op.PlanID
+	return after.Pending != nil && after.Pending.PlanID == op.PlanID &&
+		(after.PlanID != op.PlanID || op.seatsOnly() && after.Quantity != op.Quantity)
 }
+
+// seatsOnly reports whether a change keeps the plan and changes the number of seats.
+func (op operation) seatsOnly() bool { return op.Kind == opChange && op.before.PlanID == op.PlanID }
 
 // recordWaited adds the end of a change that waited: it was made, in the name of who
 // asked for it, or it lapsed. One that an operation ended is recorded as that.
@@ -114,7 +122,7 @@ func (s *Service) recordWaited(ctx context.Context, before, after subscription.S
 	switch waited := before.Pending; {
 	case waited == nil || after.Pending != nil:
 		return nil
-	case before.PlanID != after.PlanID && after.PlanID == waited.PlanID:
+	case after.PlanID == waited.PlanID && (before.PlanID != after.PlanID || before.Quantity != after.Quantity):
 		by, departures, err := s.store.lastChange(ctx, after)
 		if err != nil {
 			return err
@@ -122,7 +130,11 @@ func (s *Service) recordWaited(ctx context.Context, before, after subscription.S
 		if err := s.deps.Subscriptions.SeatsFollowed(ctx, after, departures); err != nil {
 			return err
 		}
-		return s.deps.Audit.Record(by.In(ctx), before.ChangeEntry("subscription.plan_changed", after))
+		action := "subscription.plan_changed"
+		if before.PlanID == after.PlanID {
+			action = "subscription.quantity_changed"
+		}
+		return s.deps.Audit.Record(by.In(ctx), before.ChangeEntry(action, after))
 	case lapsed && !after.Status.Over():
 		return s.deps.Audit.Record(ctx, before.ChangeEntry("subscription.plan_change_lapsed", after))
 	default:
@@ -162,6 +174,9 @@ func (op operation) entry(after subscription.Subscription) audit.Entry {
 	case opChange:
 		if op.waits(after) {
 			return op.before.ChangeEntry("subscription.plan_change_waits", after)
+		}
+		if op.seatsOnly() {
+			return op.before.ChangeEntry("subscription.quantity_changed", after)
 		}
 		return op.before.ChangeEntry("subscription.plan_changed", after)
 	case opDrop:

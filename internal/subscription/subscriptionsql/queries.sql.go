@@ -13,6 +13,28 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const changeMeteredTerms = `-- name: ChangeMeteredTerms :exec
+UPDATE subscriptions SET metered_period = $4, metered_terms = $3 WHERE tenant_id = $1 AND id = $2
+`
+
+type ChangeMeteredTermsParams struct {
+	TenantID     uuid.UUID
+	ID           uuid.UUID
+	MeteredTerms sqldb.JSON
+	Period       *time.Time
+}
+
+// A change of plan changes what bills the usage of a period.
+func (q *Queries) ChangeMeteredTerms(ctx context.Context, arg ChangeMeteredTermsParams) error {
+	_, err := q.db.ExecContext(ctx, changeMeteredTerms,
+		arg.TenantID,
+		arg.ID,
+		arg.MeteredTerms,
+		arg.Period,
+	)
+	return err
+}
+
 const checkout = `-- name: Checkout :one
 SELECT id, tenant_id, plan_id, currency, price_cents, quantity, replaces_subscription_id, psp_session_id, looked_at, completed_at, expired_at, refused_at, created_at, updated_at FROM checkouts WHERE id = $1
 `

@@ -307,7 +307,7 @@ func TestAdminMemberFieldsAndScope(t *testing.T) {
 		if diff := cmp.Diff(want, a.Body); diff != "" {
 			t.Errorf("renamed: %s", diff)
 		}
-		trail := s.AuditLog(nil)
+		trail := s.Call("GET", "/api/v1/admin/audit-logs", admin, nil)
 		trail.WantAt("data.0.action", "member.renamed")
 		trail.WantAt("data.0.before", object{"name": "Bob"})
 		trail.WantAt("data.0.after", object{"name": longest})

@@ -153,3 +153,19 @@ func TestDeleteRole(t *testing.T) {
 		s.CreateRole(o, "editor") // the name is free again
 	})
 }
+
+// Names that look the same are one name, however they are typed.
+func TestRoleNamesAreComparedAsTheyLook(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		o := s.Register("owner@example.com", true)
+		s.CreateRole(o, "Cafe\u0301  Team")
+		list := s.Call("GET", o.Path("/roles"), o.Token, nil).Want(200)
+		if got := list.Str("data.3.name"); got != "Caf\u00e9  Team" {
+			t.Errorf("stored as %+q", got)
+		}
+		for _, name := range []string{"Caf\u00e9 Team", "CAFE\u0301 TEAM", "caf\u00e9\u00a0team", "\uff43af\u00e9 team"} {
+			s.Call("POST", o.Path("/roles"), o.Token, map[string]any{"name": name, "permissions": []string{}}).WantInvalid("name")
+		}
+	})
+}

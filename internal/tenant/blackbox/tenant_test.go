@@ -20,7 +20,7 @@ func TestUpdateTenant(t *testing.T) {
 		all := map[string]any{
 			"name": "Babbage & Co", "slug": "Babbage_and-Co", "settings": map[string]any{"theme": map[string]any{"dark": true}},
 			"legal_name": "Babbage Ltd", "address": "1 Dorset Street", "city": "Roma", "postal_code": "00100", "country": "IT",
-			"vat_number": "IT123", "billing_email": "bills@example.com",
+			"vat_number": "IT12345678901", "billing_email": "bills@example.com",
 		}
 		a := s.Call("PATCH", "/api/v1/tenant", ada.Token, all).Want(200)
 		if a.At("message") != "tenant.updated" || len(a.Body) != 2 {
@@ -81,7 +81,8 @@ func TestUpdateTenantRefusals(t *testing.T) {
 				t.Errorf("%s: %d %s", name, a.Status, a.Text)
 			}
 		}
-		// The longest are taken, and one's own slug.
+		// The longest are taken, and one's own slug. A VAT number of another country has no form.
+		s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{"country": "US"}).Want(200)
 		for field, n := range map[string]int{"name": 255, "slug": 255, "legal_name": 255, "address": 500, "city": 255, "postal_code": 20, "vat_number": 50} {
 			s.Call("PATCH", "/api/v1/tenant", ada.Token, map[string]any{field: long(n)}).Want(200)
 		}
@@ -170,7 +171,7 @@ func TestAdminTenants(t *testing.T) {
 		}
 		want := map[string]any{
 			"id": ada.Tenant, "name": "Ünter 100%_Wäsche", "slug": shown["slug"], "legal_name": "Analytical Engines Ltd",
-			"address": "12 St James Square", "city": "London", "postal_code": "SW1Y 4JH", "country": "GB", "vat_number": nil,
+			"address": "12 St James Square", "city": "London", "postal_code": "SW1Y 4JH", "country": "GB", "vat_number": nil, "vat_status": "none", "vat_name": nil,
 			"billing_email": "billing@example.com", "owner": map[string]any{"id": float64(s.UserID(ada.Token)), "name": "Ada", "email": "ada@example.com"},
 			"member_count": 1.0, "subscription_status": "active", "plan_name": "Starter", "onboarding_completed_at": shown["onboarding_completed_at"],
 			"created_at": shown["created_at"], "roles": shown["roles"],
@@ -209,5 +210,61 @@ func TestAdminTenants(t *testing.T) {
 		}
 		s.Call("GET", "/api/v1/admin/tenants/search-with-roles", token, nil).Want(422)
 		s.Call("GET", "/api/v1/admin/tenants/search-with-roles?search=", token, nil).Want(422)
+	})
+}
+
+// Names are stored and looked for in one form, however their accents are typed.
+func TestNamesAreNFC(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		token := s.Admin()
+		o := s.Register("ada@example.com", true)
+		for _, name := range []string{"Caf\u00e9 \u00c5ngstr\u00f6m", "Cafe\u0301 A\u030angstro\u0308m"} {
+			s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"name": name, "settings": map[string]any{"motto": name}}).Want(200)
+			mine := s.Call("GET", "/api/v1/tenant", o.Token, nil).Want(200)
+			if got, motto := mine.Str("data.name"), mine.Str("data.settings.motto"); got != "Caf\u00e9 \u00c5ngstr\u00f6m" || motto != got {
+				t.Errorf("%+q is stored as %+q and %+q", name, got, motto)
+			}
+			for _, search := range []string{"caf\u00e9", "CAFE\u0301", "A\u030angstr\u00f6m"} {
+				found := s.Call("GET", "/api/v1/admin/tenants?search="+url.QueryEscape(search), token, nil).Want(200)
+				if found.At("meta.total") != 1.0 {
+					t.Errorf("%+q, searched by %+q: %s", name, search, found.Text)
+				}
+			}
+		}
+	})
+}
+
+// The administration's list by name has the order of the reader's language, on every page.
+func TestTenantsByName(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		admin := s.Admin()
+		for i, name := range []string{"Zoe", "\u00c9mile", "Nzinga", "emil", "\u00d1and\u00fa", "Ada", "\u00c5ngstr\u00f6m", "Odell"} {
+			o := s.Register("owner"+strconv.Itoa(i)+"@example.com", true)
+			s.Call("PATCH", "/api/v1/tenant", o.Token, map[string]any{"name": name}).Want(200)
+		}
+		list := func(locale, query string) (names []any) {
+			for _, page := range []string{"1", "2", "3"} {
+				r := s.NewRequest("GET", "/api/v1/admin/tenants?per_page=3&page="+page+"&sort="+query, admin, nil)
+				r.Header.Set("Accept-Language", locale)
+				names = append(names, s.Do(r).Want(200).Column("name")...)
+			}
+			return names
+		}
+		want := []any{"Acme", "Ada", "\u00c5ngstr\u00f6m", "emil", "\u00c9mile", "\u00d1and\u00fa", "Nzinga", "Odell", "Zoe"}
+		for _, locale := range []string{"en", "fr", "it"} {
+			if diff := cmp.Diff(want, list(locale, "name")); diff != "" {
+				t.Errorf("%s: %s", locale, diff)
+			}
+		}
+		want[5], want[6] = want[6], want[5] // in Spanish \u00f1 follows n
+		if diff := cmp.Diff(want, list("es", "name")); diff != "" {
+			t.Errorf("es: %s", diff)
+		}
+		slices.Reverse(want)
+		if diff := cmp.Diff(want, list("es", "-name")); diff != "" {
+			t.Errorf("es, descending: %s", diff)
+		}
 	})
 }

@@ -23,6 +23,9 @@ type Tenant struct {
 	PostalCode            *string
 	Country               *string
 	VATNumber             *string
+	VATStatus             string
+	VATName               *string
+	VATValidAt            *time.Time
 	BillingEmail          *string
 	OnboardingCompletedAt *time.Time
 	CreatedAt             time.Time
@@ -30,4 +33,6 @@ type Tenant struct {
 	DeletedAt             *time.Time
 	PurgedAt              *time.Time
 	EmptiedAt             *time.Time
+	NameKey               []byte
+	NameKeyEs             []byte
 }

@@ -116,8 +116,8 @@ func (q *Queries) DeleteTenant(ctx context.Context, id uuid.UUID) error {
 
 const emptyTenant = `-- name: EmptyTenant :exec
 UPDATE tenants
-SET name = '', slug = $3, settings = NULL, legal_name = NULL, address = NULL, city = NULL, postal_code = NULL,
-    country = NULL, vat_number = NULL, billing_email = NULL, purged_at = $2
+SET name = '', name_key = '', name_key_es = '', slug = $3, settings = NULL, legal_name = NULL, address = NULL, city = NULL, postal_code = NULL,
+    country = NULL, vat_number = NULL, vat_status = 'none', vat_name = NULL, vat_valid_at = NULL, billing_email = NULL, purged_at = $2
 WHERE id = $1 AND purged_at IS NULL
 `
 
@@ -246,8 +246,10 @@ func (q *Queries) InsertMember(ctx context.Context, arg InsertMemberParams) (int
 }
 
 const insertTenant = `-- name: InsertTenant :one
-INSERT INTO tenants (id, name, slug, preferred_currency, created_at, updated_at)
-VALUES ($1, $2, $3, $4, $5, $5)
+INSERT INTO tenants (
+    id, name, slug, preferred_currency, created_at, updated_at, legal_name, address, city, postal_code, country, vat_number, vat_status,
+    billing_email, name_key, name_key_es
+) VALUES ($1, $2, $3, $4, $5, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15)
 ON CONFLICT (slug) DO NOTHING
 RETURNING id
 `
@@ -258,6 +260,16 @@ type InsertTenantParams struct {
 	Slug              string
 	PreferredCurrency string
 	CreatedAt         time.Time
+	LegalName         *string
+	Address           *string
+	City              *string
+	PostalCode        *string
+	Country           *string
+	VATNumber         *string
+	VATStatus         string
+	BillingEmail      *string
+	NameKey           []byte
+	NameKeyEs         []byte
 }
 
 func (q *Queries) InsertTenant(ctx context.Context, arg InsertTenantParams) (uuid.UUID, error) {
@@ -267,6 +279,16 @@ func (q *Queries) InsertTenant(ctx context.Context, arg InsertTenantParams) (uui
 		arg.Slug,
 		arg.PreferredCurrency,
 		arg.CreatedAt,
+		arg.LegalName,
+		arg.Address,
+		arg.City,
+		arg.PostalCode,
+		arg.Country,
+		arg.VATNumber,
+		arg.VATStatus,
+		arg.BillingEmail,
+		arg.NameKey,
+		arg.NameKeyEs,
 	)
 	var id uuid.UUID
 	err := row.Scan(&id)
@@ -301,8 +323,43 @@ func (q *Queries) KeepMembers(ctx context.Context, tenantID uuid.UUID) error {
 	return err
 }
 
+const lapsedVATNumbers = `-- name: LapsedVATNumbers :many
+SELECT t.id FROM tenants t
+WHERE t.vat_status = 'unknown' AND t.vat_valid_at <= $1::timestamptz
+ORDER BY t.vat_valid_at
+LIMIT $2
+`
+
+type LapsedVATNumbersParams struct {
+	Before time.Time
+	Most   int32
+}
+
+func (q *Queries) LapsedVATNumbers(ctx context.Context, arg LapsedVATNumbersParams) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, lapsedVATNumbers, arg.Before, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const lockTenant = `-- name: LockTenant :one
-SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at FROM tenants WHERE id = $1 FOR UPDATE
+SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, vat_status, vat_name, vat_valid_at, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at, name_key, name_key_es FROM tenants WHERE id = $1 FOR UPDATE
 `
 
 // The lock serializes work on one tenant.
@@ -321,6 +378,9 @@ func (q *Queries) LockTenant(ctx context.Context, id uuid.UUID) (Tenant, error) 
 		&i.PostalCode,
 		&i.Country,
 		&i.VATNumber,
+		&i.VATStatus,
+		&i.VATName,
+		&i.VATValidAt,
 		&i.BillingEmail,
 		&i.OnboardingCompletedAt,
 		&i.CreatedAt,
@@ -328,6 +388,8 @@ func (q *Queries) LockTenant(ctx context.Context, id uuid.UUID) (Tenant, error) 
 		&i.DeletedAt,
 		&i.PurgedAt,
 		&i.EmptiedAt,
+		&i.NameKey,
+		&i.NameKeyEs,
 	)
 	return i, err
 }
@@ -588,7 +650,7 @@ func (q *Queries) SettingsOfUser(ctx context.Context, userID int64) (sqldb.JSON,
 }
 
 const tenant = `-- name: Tenant :one
-SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at FROM tenants WHERE id = $1
+SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, vat_status, vat_name, vat_valid_at, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at, name_key, name_key_es FROM tenants WHERE id = $1
 `
 
 func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
@@ -606,6 +668,9 @@ func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
 		&i.PostalCode,
 		&i.Country,
 		&i.VATNumber,
+		&i.VATStatus,
+		&i.VATName,
+		&i.VATValidAt,
 		&i.BillingEmail,
 		&i.OnboardingCompletedAt,
 		&i.CreatedAt,
@@ -613,6 +678,8 @@ func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
 		&i.DeletedAt,
 		&i.PurgedAt,
 		&i.EmptiedAt,
+		&i.NameKey,
+		&i.NameKeyEs,
 	)
 	return i, err
 }
@@ -620,7 +687,8 @@ func (q *Queries) Tenant(ctx context.Context, id uuid.UUID) (Tenant, error) {
 const updateTenant = `-- name: UpdateTenant :exec
 UPDATE tenants
 SET name = $2, slug = $3, settings = $4, legal_name = $5, address = $6, city = $7, postal_code = $8, country = $9,
-    vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13, preferred_currency = $14
+    vat_number = $10, billing_email = $11, onboarding_completed_at = $12, updated_at = $13, preferred_currency = $14,
+    vat_status = $15, vat_name = $16, vat_valid_at = $17, name_key = $18, name_key_es = $19
 WHERE id = $1
 `
 
@@ -639,6 +707,11 @@ type UpdateTenantParams struct {
 	OnboardingCompletedAt *time.Time
 	UpdatedAt             time.Time
 	PreferredCurrency     string
+	VATStatus             string
+	VATName               *string
+	VATValidAt            *time.Time
+	NameKey               []byte
+	NameKeyEs             []byte
 }
 
 func (q *Queries) UpdateTenant(ctx context.Context, arg UpdateTenantParams) error {
@@ -657,6 +730,11 @@ func (q *Queries) UpdateTenant(ctx context.Context, arg UpdateTenantParams) erro
 		arg.OnboardingCompletedAt,
 		arg.UpdatedAt,
 		arg.PreferredCurrency,
+		arg.VATStatus,
+		arg.VATName,
+		arg.VATValidAt,
+		arg.NameKey,
+		arg.NameKeyEs,
 	)
 	return err
 }

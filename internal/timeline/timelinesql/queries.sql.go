@@ -139,7 +139,7 @@ func (q *Queries) AlertsOfTenantBefore(ctx context.Context, arg AlertsOfTenantBe
 
 const changesBefore = `-- name: ChangesBefore :many
 SELECT id, actor_id, subject_id, api_key_id, tenant_id, action, resource, resource_id, before, after, created_at FROM audit_logs
-WHERE (created_at, id) < ($1::timestamptz, $2::bigint)
+WHERE (created_at, id) < ($1::timestamptz, $2::bigint) AND action <> 'login.succeeded'
 ORDER BY created_at DESC, id DESC
 LIMIT $3
 `
@@ -164,7 +164,7 @@ type ChangesBeforeRow struct {
 	CreatedAt  time.Time
 }
 
-// Entries before a place in their order, which is the newest first.
+// Entries before a place in their order, which is the newest first. Logins change nothing.
 func (q *Queries) ChangesBefore(ctx context.Context, arg ChangesBeforeParams) ([]ChangesBeforeRow, error) {
 	rows, err := q.db.QueryContext(ctx, changesBefore, arg.At, arg.ID, arg.Most)
 	if err != nil {
@@ -202,7 +202,7 @@ func (q *Queries) ChangesBefore(ctx context.Context, arg ChangesBeforeParams) ([
 
 const changesOfTenantBefore = `-- name: ChangesOfTenantBefore :many
 SELECT id, actor_id, subject_id, api_key_id, tenant_id, action, resource, resource_id, before, after, created_at FROM audit_logs
-WHERE tenant_id = $1::uuid AND (created_at, id) < ($2::timestamptz, $3::bigint)
+WHERE tenant_id = $1::uuid AND (created_at, id) < ($2::timestamptz, $3::bigint) AND action <> 'login.succeeded'
 ORDER BY created_at DESC, id DESC
 LIMIT $4
 `

@@ -86,6 +86,11 @@ func (m *Metered) billedAt(at time.Time) time.Time {
 	return m.Since
 }
 
+// inOnePeriod reports whether both times are in the current period.
+func (m *Metered) inOnePeriod(a, b time.Time) bool {
+	return m != nil && m.Period.Contains(a) && m.Period.Contains(b)
+}
+
 // Payers knows how tenants pay.
 type Payers interface {
 	Payer(ctx context.Context, tenantID uuid.UUID) (Payer, error)

@@ -123,3 +123,8 @@ WHERE meter_links.psp_price_id = $1;
 SELECT * FROM usage_counters
 WHERE tenant_id = $1 AND meter_id = $2 AND period_end > sqlc.arg(since) AND period_start < sqlc.arg(until)
 ORDER BY period_start, period_end;
+
+-- Tenants whose usage is settled by an operation on their subscription that is under way.
+-- name: SettlingTenants :many
+SELECT tenant_id FROM psp_operations
+WHERE state = 'pending' AND leased_until > sqlc.arg(now) AND request ->> 'usage' = 'settled';

@@ -3,8 +3,10 @@ package billing
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -18,15 +20,33 @@ import (
 // figures it has reported and deletes the row after the last. One row for all events of
 // a transaction keeps recording fast: it costs one insert for up to a few hundred
 // events, and none where nothing is billable.
-type Queue struct{ store store }
+type Queue struct {
+	store store
+	lease clock.Clock
+}
 
-// NewQueue makes a Queue.
-func NewQueue(db *sqldb.DB) *Queue { return &Queue{store{db: db}} }
+// NewQueue makes a Queue. lease is the machine's clock, by which operations on subscriptions
+// are leased; without one, the queue also takes figures of a tenant whose usage is being settled.
+func NewQueue(db *sqldb.DB, lease clock.Clock) *Queue { return &Queue{store{db: db}, lease} }
 
-// Add stores figures in the transaction of ctx.
+// Add stores figures in the transaction of ctx. It returns usage.ErrBusy, so that nothing is
+// stored, while the usage of one of the tenants is being settled.
+//
+// Invariant: usage that is acknowledged before a subscription ends is on its final invoice.
+// The operation that ends it is committed before Settle runs. So a transaction either finds
+// the operation here, or has begun before it; Settle waits for a second in between.
 func (q *Queue) Add(ctx context.Context, figures []usage.Figure, now time.Time) error {
 	if len(figures) == 0 {
 		return nil
+	}
+	if q.lease != nil {
+		settling, err := q.store.settlingTenants(ctx, q.lease.Now())
+		if err != nil {
+			return err
+		}
+		if slices.ContainsFunc(figures, func(f usage.Figure) bool { return slices.Contains(settling, f.TenantID) }) {
+			return usage.ErrBusy
+		}
 	}
 	return q.store.insertReport(ctx, encode(figures), now)
 }

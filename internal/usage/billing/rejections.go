@@ -52,7 +52,7 @@ type Rejections struct {
 
 // NewRejections makes Rejections; decisions are recorded in the audit trail a.
 func NewRejections(db *sqldb.DB, c clock.Clock, a Audit) *Rejections {
-	return &Rejections{store: store{db: db}, queue: NewQueue(db), clock: c, audit: a}
+	return &Rejections{store: store{db: db}, queue: NewQueue(db, nil), clock: c, audit: a}
 }
 
 // Each calls yield for every rejected report, the earliest first, until yield returns

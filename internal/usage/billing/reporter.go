@@ -35,7 +35,7 @@ type Reporter struct {
 
 // NewReporter makes a reporter.
 func NewReporter(d ReporterDeps) *Reporter {
-	return &Reporter{store: store{db: d.DB}, queue: NewQueue(d.DB), records: usage.NewRecords(d.DB), deps: d}
+	return &Reporter{store: store{db: d.DB}, queue: NewQueue(d.DB, nil), records: usage.NewRecords(d.DB), deps: d}
 }
 
 const (

@@ -19,6 +19,7 @@ type run struct {
 	customers map[uuid.UUID]customer
 	meters    map[priceKey]providerMeter
 	drafts    map[string][]psp.Invoice // by customer
+	before    time.Time                // each figure is reported with an earlier time; zero for any time
 }
 
 func newRun(r *Reporter) *run {
@@ -120,9 +121,15 @@ func (r *run) sendOne(ctx context.Context, f usage.Figure, to target) (reason st
 // which one that is; what is recorded in the same second later has a figure that is sent later.
 func (r *run) inTime(ctx context.Context, f usage.Figure, to target) (_ usage.Figure, err error) {
 	f.At = to.metered.billedAt(f.At)
+	if now := r.deps.Clock.Now(); f.At.After(now) && !to.last && to.metered.inOnePeriod(f.At, now) {
+		f.At = now // usage dated ahead belongs to the final invoice, too, if the subscription ends before
+	}
 	if to.last {
 		second := f.At.Truncate(time.Second)
 		f.Quantity, err = r.records.ValueBefore(ctx, f.TenantID, usage.Meter{ID: f.MeterID}, second.Add(time.Second))
+	}
+	if !r.before.IsZero() && !f.At.Before(r.before) {
+		f.At = r.before.Add(-time.Second)
 	}
 	return f, err
 }

@@ -36,6 +36,13 @@ func (s store) insertReport(ctx context.Context, figures []byte, now time.Time) 
 	return sqldb.Wrap(err, "queue report")
 }
 
+// settlingTenants lists the tenants whose usage is being settled, by the operations on their
+// subscriptions that are leased.
+func (s store) settlingTenants(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
+	ids, err := s.q(ctx).SettlingTenants(ctx, now)
+	return ids, sqldb.Wrap(err, "list tenants whose usage is being settled")
+}
+
 // oldestReport reads the first row of the queue, errNoReport where it is empty.
 func (s store) oldestReport(ctx context.Context) (report, error) {
 	row, err := s.q(ctx).OldestReport(ctx)

@@ -3,10 +3,8 @@ package history
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -27,49 +25,60 @@ type exported struct {
 	metadata   sqldb.JSON
 }
 
-// eventsOfPage is how many events a page has.
-const eventsOfPage = 500
+// exportFormat is the form of an export.
+type exportFormat uint8
+
+const (
+	formatCSV        exportFormat = iota
+	formatCSVWithBOM              // for Excel
+	formatLines                   // of JSON
+)
+
+// Bounds of an export. One event takes at most some 10 kB: its key, and metadata of 4,096 bytes
+// whose quotes are doubled.
+const (
+	maxPage  = 256 << 10 // bytes of a page
+	maxEvent = 16 << 10
+	maxRows  = 500 // events of a page
+)
 
 // Export returns the events of a tenant's meter that were recorded for a time, the oldest
-// first, as CSV or as lines of JSON. Events that come meanwhile may be in it or not.
-func (r *Reader) Export(ctx context.Context, tenantID uuid.UUID, m usage.Meter, p usage.Period, lines bool) io.ReadCloser {
+// first, in a format. Events that come meanwhile may be in it or not.
+//
+// Invariant: a page has at most maxPage bytes, however large the metadata of its events is.
+func (r *Reader) Export(ctx context.Context, tenantID uuid.UUID, m usage.Meter, p usage.Period, format exportFormat) io.ReadCloser {
 	k := usage.StreamKey{TenantID: tenantID, MeterID: m.ID}
-	write, head := writeCSV, "id,meter_code,quantity,recorded_at,idempotency_key,metadata\n"
-	if lines {
-		write, head = writeLines, ""
+	var start bytes.Buffer
+	write := writeLine
+	if format != formatLines {
+		write = writeCSV
+		if format == formatCSVWithBOM {
+			start.WriteString(rest.ByteOrderMark)
+		}
+		rest.AppendCSV(&start, "id", "meter_code", "quantity", "recorded_at", "idempotency_key", "metadata")
 	}
 	var after uuid.UUID
 	return rest.Pages(ctx, func(ctx context.Context, page *bytes.Buffer) (bool, error) {
-		page.WriteString(head)
-		head = ""
-		events, err := r.store.exportPage(ctx, k, p, after, eventsOfPage)
-		if err != nil || len(events) == 0 {
-			return false, err
-		}
-		last := events[len(events)-1]
-		p.Start, after = last.recordedAt, last.id
-		return len(events) == eventsOfPage, write(page, events, m.Code)
+		_, _ = start.WriteTo(page) // a buffer accepts every write; the next page has no header
+		since := after
+		return r.store.exportPage(ctx, k, p, since, maxRows, func(e exported) (bool, error) {
+			p.Start, after = e.recordedAt, e.id
+			return page.Len() < maxPage-2*maxEvent, write(page, e, m.Code)
+		})
 	})
 }
 
-func writeCSV(b *bytes.Buffer, events []exported, code string) error {
-	w := csv.NewWriter(b)
-	for _, e := range events {
-		key := ""
-		if e.key != nil {
-			key = *e.key
-		}
-		at, err := shape.T(e.recordedAt).MarshalText()
-		if err != nil {
-			return err
-		}
-		row := []string{e.id.String(), harmless(code), e.quantity.String(), string(at), harmless(key), compact(e.metadata)}
-		if err := w.Write(row); err != nil {
-			return err
-		}
+func writeCSV(b *bytes.Buffer, e exported, code string) error {
+	key := ""
+	if e.key != nil {
+		key = *e.key
 	}
-	w.Flush()
-	return w.Error()
+	at, err := shape.T(e.recordedAt).MarshalText()
+	if err != nil {
+		return err
+	}
+	rest.AppendCSV(b, e.id.String(), rest.CSVText(code), e.quantity.String(), string(at), rest.CSVText(key), rest.CSVJSON(compact(e.metadata)))
+	return nil
 }
 
 // compact returns metadata without spaces, however the database keeps it.
@@ -78,16 +87,7 @@ func compact(metadata sqldb.JSON) string {
 	if len(metadata) == 0 || json.Compact(&b, metadata) != nil {
 		return ""
 	}
-	return b.String() // an object: no formula
-}
-
-// harmless returns a text that spreadsheets do not take for a formula: one that begins
-// like one gets an apostrophe in front.
-func harmless(text string) string {
-	if text != "" && strings.ContainsAny(text[:1], "=+-@\t\r\n") {
-		return "'" + text
-	}
-	return text
+	return b.String()
 }
 
 // line is an event in JSON.
@@ -100,17 +100,11 @@ type line struct {
 	Metadata       shape.Object   `json:"metadata"`
 }
 
-func writeLines(b *bytes.Buffer, events []exported, code string) error {
+func writeLine(b *bytes.Buffer, e exported, code string) error {
 	w := json.NewEncoder(b)
 	w.SetEscapeHTML(false)
-	for _, e := range events {
-		err := w.Encode(line{
-			ID: e.id, MeterCode: code, Quantity: shape.Quantity{Quantity: e.quantity}, RecordedAt: shape.T(e.recordedAt),
-			IdempotencyKey: e.key, Metadata: shape.Object(e.metadata),
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return w.Encode(line{
+		ID: e.id, MeterCode: code, Quantity: shape.Quantity{Quantity: e.quantity}, RecordedAt: shape.T(e.recordedAt),
+		IdempotencyKey: e.key, Metadata: shape.Object(e.metadata),
+	})
 }

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
@@ -34,7 +35,7 @@ func (b Between) period(now time.Time, days int) (usage.Period, error) {
 		if text == "" {
 			return otherwise
 		}
-		at, err := time.Parse(time.RFC3339Nano, text)
+		at, err := clock.ParseRFC3339(text)
 		if err != nil {
 			at, err = time.Parse(time.DateOnly, text)
 		}
@@ -100,26 +101,34 @@ type exportInput struct {
 	TenantID  string `path:"tenantId"`
 	MeterCode string `query:"meter_code" required:"true" minLength:"1" maxLength:"255"`
 	Format    string `query:"format" enum:"csv,jsonl" default:"csv"`
+	BOM       bool   `query:"bom" doc:"Whether CSV begins with a byte order mark, which Excel needs to read UTF-8."`
 	Between
 }
 
 // Export handles GET /usage/export.
 func (h *HTTP) Export(ctx context.Context, in *exportInput) (*rest.Blob, error) {
-	p, err := in.period(h.reader.clock.Now(), byDefault)
+	now := h.reader.clock.Now()
+	p, err := in.period(now, byDefault)
 	if err != nil {
 		return nil, err
+	}
+	// Events that come later would keep the file growing for as long as it is read.
+	if last := now.UTC().Add(time.Microsecond); p.End.After(last) {
+		p.End = last
 	}
 	m, err := h.reader.store.meter(ctx, in.MeterCode)
 	if err != nil {
 		return nil, err
 	}
-	lines := in.Format == "jsonl"
-	contentType := "text/csv; charset=utf-8"
-	if lines {
-		contentType = "application/x-ndjson"
+	contentType, format := "text/csv; charset=utf-8", formatCSV
+	switch {
+	case in.Format == "jsonl":
+		contentType, format = "application/x-ndjson", formatLines
+	case in.BOM:
+		format = formatCSVWithBOM
 	}
 	return &rest.Blob{
-		ContentType: contentType, Length: -1, Stream: h.reader.Export(ctx, authz.TenantID(ctx), m, p, lines),
+		ContentType: contentType, Length: -1, Stream: h.reader.Export(ctx, authz.TenantID(ctx), m, p, format),
 		Disposition: rest.Attachment("usage-" + m.Code + "." + in.Format),
 	}, nil
 }

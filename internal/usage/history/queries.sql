@@ -58,14 +58,5 @@ SELECT * FROM usage_hours WHERE tenant_id = $1 AND meter_id = $2 AND hour < sqlc
 -- name: DeleteHour :exec
 DELETE FROM usage_hours WHERE tenant_id = $1 AND meter_id = $2 AND hour = $3;
 
--- A page of an export: the events after a position in their order.
--- name: ExportPage :many
-SELECT id, quantity, recorded_at, idempotency_key, metadata FROM usage_events
-WHERE tenant_id = $1 AND meter_id = $2
-    AND recorded_at >= sqlc.arg(since) AND recorded_at < sqlc.arg(until)
-    AND (recorded_at > sqlc.arg(since) OR id > sqlc.arg(after))
-ORDER BY recorded_at, id
-LIMIT sqlc.arg(most);
-
 -- name: MeterOfHistory :one
 SELECT id, code, aggregation_type, unit_label FROM meters WHERE code = $1 AND deleted_at IS NULL;

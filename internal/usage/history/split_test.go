@@ -112,14 +112,3 @@ func TestHours(t *testing.T) {
 		t.Error(diff)
 	}
 }
-
-func TestHarmless(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]string{
-		"": "", "plain": "plain", "=1+1": "'=1+1", "+1": "'+1", "-1": "'-1", "@SUM(A1)": "'@SUM(A1)", "\t=1": "'\t=1", "\r=1": "'\r=1", "a=1": "a=1",
-	} {
-		if got := harmless(text); got != want {
-			t.Errorf("%q: %q", text, got)
-		}
-	}
-}

@@ -15,6 +15,14 @@ import (
 
 type store struct{ db *sqldb.DB }
 
+// exportPage reads a page of an export: the events after a position in their order.
+const exportPage = `SELECT id, quantity, recorded_at, idempotency_key, metadata FROM usage_events
+WHERE tenant_id = $1 AND meter_id = $2
+    AND recorded_at >= $3 AND recorded_at < $4
+    AND (recorded_at > $3 OR id > $5)
+ORDER BY recorded_at, id
+LIMIT $6`
+
 func (s store) q(ctx context.Context) *historysql.Queries { return historysql.New(s.db.Conn(ctx)) }
 
 // state is the row of a stream. The zero time means that no event is summed, or that none is
@@ -191,18 +199,28 @@ ORDER BY g.part`, k.TenantID, k.MeterID, from, to, int64(shift), size)
 	return groups, sqldb.Wrap(rows.Err(), "read hours")
 }
 
-// exportPage reads at most n events of a period, after one of those at its start.
-func (s store) exportPage(ctx context.Context, k usage.StreamKey, p usage.Period, after uuid.UUID, n int32) ([]exported, error) {
-	rows, err := s.q(ctx).ExportPage(ctx, historysql.ExportPageParams{
-		TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, After: after, Until: p.End, Most: n,
-	})
-	events := make([]exported, len(rows))
-	for i, row := range rows {
-		events[i] = exported{
-			id: row.ID, quantity: money.Quantity(row.Quantity), recordedAt: row.RecordedAt.UTC(), key: row.IdempotencyKey, metadata: row.Metadata,
+// exportPage calls f for the events of a period, after one of the events at its start, until f
+// returns false or n events are read. It reports whether there may be more. Rows after the last
+// one are not read into memory.
+func (s store) exportPage(
+	ctx context.Context, k usage.StreamKey, p usage.Period, after uuid.UUID, n int, f func(exported) (more bool, err error),
+) (more bool, err error) {
+	rows, err := s.db.Conn(ctx).QueryContext(ctx, exportPage, k.TenantID, k.MeterID, p.Start, p.End, after, n)
+	if err != nil {
+		return false, sqldb.Wrap(err, "read events to export")
+	}
+	defer func() { _ = rows.Close() }() // rows.Err has the error
+	for read := 1; rows.Next(); read++ {
+		var e exported
+		if err := rows.Scan(&e.id, (*int64)(&e.quantity), &e.recordedAt, &e.key, &e.metadata); err != nil {
+			return false, sqldb.Wrap(err, "read events to export")
+		}
+		e.recordedAt = e.recordedAt.UTC()
+		if more, err := f(e); !more || read == n || err != nil {
+			return true, err
 		}
 	}
-	return events, sqldb.Wrap(err, "read events to export")
+	return false, sqldb.Wrap(rows.Err(), "read events to export")
 }
 
 // meter finds an active or inactive meter by its code; errNoMeter where there is none.

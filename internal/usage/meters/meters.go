@@ -95,6 +95,8 @@ type Deps struct {
 	Currencies Currencies
 	Audit      Audit // nil records nothing
 	Links      Links // needed by CheckLinks alone
+	// Changed is called after each change, because plans show the prices of meters; nil is not called.
+	Changed func()
 }
 
 // Service manages meters. It is safe for concurrent use.
@@ -104,11 +106,12 @@ type Service struct {
 	currencies Currencies
 	audit      Audit
 	links      Links
+	changed    func()
 }
 
 // NewService makes a service.
 func NewService(d Deps) *Service {
-	return &Service{store: store{db: d.DB}, clock: d.Clock, currencies: d.Currencies, audit: d.Audit, links: d.Links}
+	return &Service{store: store{db: d.DB}, clock: d.Clock, currencies: d.Currencies, audit: d.Audit, links: d.Links, changed: d.Changed}
 }
 
 // List says how the administrators' list of meters can be filtered and sorted.
@@ -326,6 +329,9 @@ func (s *Service) recordMeter(ctx context.Context, action string, id uuid.UUID, 
 }
 
 func (s *Service) record(ctx context.Context, action string, id uuid.UUID, before, after *Entry) error {
+	if s.changed != nil {
+		s.store.db.AfterCommit(ctx, s.changed)
+	}
 	if s.audit == nil {
 		return nil
 	}

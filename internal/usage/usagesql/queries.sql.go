@@ -183,7 +183,7 @@ WHERE NOT EXISTS (
     SELECT 1 FROM usage_alerts a
     WHERE a.tenant_id = $2::uuid AND a.meter_id = $3::uuid
         AND a.period_start = $4::timestamptz AND a.period_end = $5::timestamptz
-        AND a.threshold >= $6::integer
+        AND a.quota = $9::bigint AND a.threshold >= $6::integer
 )
 `
 
@@ -200,8 +200,8 @@ type RaiseAlertParams struct {
 	CreatedAt   time.Time
 }
 
-// The lock of the stream is held. A jump past several thresholds raises the
-// highest alone, and none is raised below one that was.
+// The lock of the stream is held. A jump past several thresholds of a limit raises the
+// highest alone, and none is raised below one that was. Each limit has its own alerts.
 func (q *Queries) RaiseAlert(ctx context.Context, arg RaiseAlertParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, raiseAlert,
 		arg.ID,

@@ -76,7 +76,7 @@ func (w *World) Deps() usage.Deps {
 	return usage.Deps{
 		DB: w.DB, Plans: w.Plans, Clock: w.Clock, Log: log,
 		Jobs:   jobs.New(jobs.Deps{DB: w.DB, Clock: w.Clock, Lease: clock.System(), Log: log}),
-		Alerts: w.Alerts, Billing: billing.NewQueue(w.DB),
+		Alerts: w.Alerts, Billing: billing.NewQueue(w.DB, nil),
 	}
 }
 

@@ -78,7 +78,8 @@ const LongestMonth = 31 * day
 //
 // Weekly meters count by ISO weeks and daily ones by days, in UTC. Monthly ones
 // follow the billing period where that is a month or shorter, and are windows of
-// a month from the billing anchor where it is longer; an anchor on the 29th to
+// a month from the billing anchor where it is longer, also across the end of a
+// billing period that is not a number of whole months; an anchor on the 29th to
 // the 31st falls on the last day of a shorter month and returns to its own day
 // after it. Without a subscription (b is nil) a month is UTC's calendar month.
 func PeriodOf(reset ResetInterval, b *Billing, at time.Time) Period {
@@ -115,6 +116,12 @@ func monthly(b *Billing, at time.Time) Period {
 func (b *Billing) period(at time.Time) Period {
 	p := b.window(at)
 	current := Period{b.Current.Start.UTC(), b.Current.End.UTC()}
+	if anchor := b.Anchor.UTC(); b.spansWindows() {
+		if !at.Before(anchor) {
+			return p
+		}
+		current = current.Within(Period{current.Start, anchor}) // a trial
+	}
 	switch {
 	case !current.Start.Before(current.End): // none is known
 		return p
@@ -134,15 +141,7 @@ func (b *Billing) period(at time.Time) Period {
 // interval is longer.
 func (b *Billing) window(at time.Time) Period {
 	anchor := b.Anchor.UTC()
-	days := 0
-	switch b.IntervalUnit {
-	case Day:
-		days = b.IntervalCount
-	case Week:
-		days = 7 * b.IntervalCount
-	case Month, Year: // windows of a month, below
-	}
-	if days > 0 && days <= int(LongestMonth/day) {
+	if days := b.days(); days > 0 && !b.spansWindows() {
 		step := int64(days) * day.Microseconds()
 		n := floorDiv(at.UnixMicro()-anchor.UnixMicro(), step)
 		start := anchor.UnixMicro() + n*step
@@ -154,6 +153,23 @@ func (b *Billing) window(at time.Time) Period {
 	}
 	return Period{addMonths(anchor, n), addMonths(anchor, n+1)}
 }
+
+// days returns the length of a billing interval that is counted in days, else 0.
+func (b *Billing) days() int {
+	switch b.IntervalUnit {
+	case Day:
+		return b.IntervalCount
+	case Week:
+		return 7 * b.IntervalCount
+	case Month, Year:
+	}
+	return 0
+}
+
+// spansWindows reports whether a billing period is longer than a month but not a number of
+// whole months, such as six weeks. Its end then falls into a window, which goes on in the
+// next billing period.
+func (b *Billing) spansWindows() bool { return b.days() > int(LongestMonth/day) }
 
 // addMonths moves t by n months, to the last day of a month that is too short
 // for t's day.

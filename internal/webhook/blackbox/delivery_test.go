@@ -145,7 +145,7 @@ func TestFailures(t *testing.T) {
 			r.url + "/large":                           {"delivered", float64(200), nil},
 			r.url + "/broken":                          {"pending", nil, "connection_failed"},
 			"http://127.0.0.1:1/":                      {"pending", nil, "connection_failed"},
-			"http://nowhere.invalid/":                  {"pending", nil, "name_not_found"},
+			"http://nowhere.invalid/":                  {"pending", nil, "address_not_allowed"},
 			strings.Replace(r.url, "http", "https", 1): {"pending", nil, "tls_failed"},
 		} {
 			one, _ := endpoint(s, ada, path, "invoice.paid")

@@ -91,6 +91,8 @@ func TestEndpoints(t *testing.T) {
 		}
 		if text := s.AuditLog(nil).Text; strings.Contains(text, "whsec_") {
 			t.Errorf("the trail has a secret: %s", text)
+		} else if strings.Contains(text, "example.com/hooks") || !strings.Contains(text, "https://example.com/#sha256-") {
+			t.Errorf("the trail has the path of a URL, or not its host: %s", text)
 		}
 		// A member lacks the permission, a role can give it, and nobody does it for another.
 		member, _ := s.Join(ada, "Bob", "bob@example.com", "member")

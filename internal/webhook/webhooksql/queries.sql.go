@@ -204,6 +204,15 @@ func (q *Queries) DisableEndpoint(ctx context.Context, arg DisableEndpointParams
 	return result.RowsAffected()
 }
 
+const endLeases = `-- name: EndLeases :exec
+UPDATE webhook_deliveries SET lease_id = NULL, leased_until = NULL WHERE lease_id IS NOT NULL
+`
+
+func (q *Queries) EndLeases(ctx context.Context) error {
+	_, err := q.db.ExecContext(ctx, endLeases)
+	return err
+}
+
 const endpoint = `-- name: Endpoint :one
 SELECT id, tenant_id, url, types, description, is_enabled, disabled_reason, secrets, failing_since, last_delivery_at, created_at FROM webhook_endpoints
 WHERE id = $1 AND tenant_id IS NOT DISTINCT FROM $2::uuid

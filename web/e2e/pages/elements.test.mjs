@@ -187,6 +187,9 @@ test('usage shows events, and warns near a limit', { skip }, async (t) => {
   await usage.getByText('900 of 1,000', { exact: true }).waitFor()
   await usage.getByText('API calls: the limit is near').waitFor()
   await check(page, 'usage near a limit')
+  await call(service.base, 'POST', `/api/v1/tenant/${owner.tenant}/usage`, { meter_code: 'api-calls', quantity: 99.9995 }, owner.token)
+  await page.evaluate(() => document.dispatchEvent(new CustomEvent('tenantry-changed')))
+  await usage.getByText('999.9995 of 1,000', { exact: true }).waitFor()
 })
 
 test('one changes name, language and password, and ends another login', { skip }, async (t) => {

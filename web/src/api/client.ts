@@ -51,15 +51,29 @@ export function setApiLocale(to: string): void {
 async function refusal(response: Response): Promise<ApiError> {
   const body = (await response.json().catch(() => ({}))) as Record<string, unknown>
   const text = (key: string) => (typeof body[key] === 'string' ? body[key] : undefined)
+  // Required details that are missing are refused at their fields.
+  const missing = Object.fromEntries(((body.missing_fields as string[] | undefined) ?? []).map((name) => [name, [text('message') ?? '']]))
   const after = Number(response.headers.get('Retry-After'))
   return new ApiError(
     response.status,
     text('message') ?? response.statusText,
     text('code'),
-    (body.errors as Record<string, string[]> | undefined) ?? {},
+    (body.errors as Record<string, string[]> | undefined) ?? missing,
     body,
     after > 0 ? after : undefined,
   )
+}
+
+/** The writes that wait for their answer, by what they send. */
+const inFlight = new Map<string, Promise<Response>>()
+
+/** Sends a write once, however often it is asked for before its answer: two clicks are one order. */
+async function sendOnce(request: Request): Promise<Response> {
+  if (request.method === 'GET') return send(request)
+  const key = `${request.method} ${request.url} ${await request.clone().text()}`
+  const answer = inFlight.get(key) ?? send(request).finally(() => inFlight.delete(key))
+  inFlight.set(key, answer)
+  return (await answer).clone()
 }
 
 /**
@@ -96,7 +110,7 @@ const refusals: Middleware = {
 }
 
 /** The API, typed by its description: `api.GET('/api/v1/…', {params})`. Refusals are thrown as ApiError. */
-export const api = createFetchClient<paths>({ baseUrl: base, fetch: send })
+export const api = createFetchClient<paths>({ baseUrl: base, fetch: sendOnce, querySerializer: { array: { style: 'form', explode: false } } })
 api.use(refusals)
 
 /** The API as queries and mutations of React: `$api.useQuery('get', '/api/v1/…', {params})`. */

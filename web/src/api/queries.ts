@@ -9,9 +9,19 @@ export function whenExpired(then: () => void): void {
   onExpired = then
 }
 
-/** Tells that a request was refused for want of a login. */
-export function noteExpired(error: unknown): void {
-  if (error instanceof ApiError && error.status === 401) onExpired()
+/** Called when a request is refused because acting as a member has ended. */
+let onActingEnded = () => {}
+
+/** Sets what happens when acting as a member has ended while an administrator works. */
+export function whenActingEnded(then: () => void): void {
+  onActingEnded = then
+}
+
+/** Reports a refusal that concerns every request: there is no login any more, or acting as a member has ended. */
+function noteEnd(error: unknown): void {
+  if (!(error instanceof ApiError)) return
+  if (error.status === 401) onExpired()
+  if (error.code === 'IMPERSONATION_EXPIRED') onActingEnded()
 }
 
 /** Reports whether another attempt may help: the service was away, not that it refused. */
@@ -29,7 +39,7 @@ export function newQueryClient(): QueryClient {
       mutations: { retry: false, networkMode: 'always' },
     },
   })
-  client.getQueryCache().config.onError = noteExpired
-  client.getMutationCache().config.onError = noteExpired
+  client.getQueryCache().config.onError = noteEnd
+  client.getMutationCache().config.onError = noteEnd
   return client
 }

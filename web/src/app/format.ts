@@ -2,11 +2,7 @@ import { useLingui } from '@lingui/react'
 import { useMemo } from 'react'
 import type { Schema } from '../api/client'
 import { now } from './clock'
-
-/** The decimals of a currency, as the runtime knows them. */
-function decimals(locale: string, currency: string): number {
-  return new Intl.NumberFormat(locale, { style: 'currency', currency }).resolvedOptions().maximumFractionDigits ?? 2
-}
+import { decimalsOf } from './currencies'
 
 /** Formats of one locale for all that people read. Times are the reader's own. */
 export function formats(locale: string) {
@@ -22,11 +18,18 @@ export function formats(locale: string) {
   const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'auto' })
   const day = date({ day: 'numeric', month: 'long' })
   const dayWithYear = date({ day: 'numeric', month: 'long', year: 'numeric' })
+  const nameOf = (type: 'currency' | 'region', code: string) => {
+    try {
+      return new Intl.DisplayNames(locale, { type }).of(code) ?? code
+    } catch {
+      return code // Intl throws for a code of another form
+    }
+  }
   const thisYear = (at: string | Date) => new Date(at).getFullYear() === new Date(now()).getFullYear()
   return {
     /** A sum in minor units of its currency; whole leaves zero cents away. */
     money(cents: number, currency: string, { whole = false, sign = false } = {}): string {
-      const digits = decimals(locale, currency)
+      const digits = decimalsOf(currency)
       const fractions = whole && cents % 10 ** digits === 0 ? 0 : digits
       const format = new Intl.NumberFormat(locale, {
         style: 'currency', currency, minimumFractionDigits: fractions, maximumFractionDigits: digits,
@@ -34,20 +37,27 @@ export function formats(locale: string) {
       })
       return format.format(cents / 10 ** digits).replace('-', '−')
     },
+    /** The price of a unit in minor units, with as many decimals as it has. */
+    unitPrice(cents: number, currency: string): string {
+      const digits = decimalsOf(currency)
+      const format = new Intl.NumberFormat(locale, { style: 'currency', currency, minimumFractionDigits: digits, maximumFractionDigits: digits + 12, currencyDisplay: 'narrowSymbol' })
+      return format.format(Number((cents / 10 ** digits).toPrecision(15)))
+    },
     /** A sum without its decimals, for figures that are read at a glance. */
     about(cents: number, currency: string, { sign = false } = {}): string {
       const format = new Intl.NumberFormat(locale, { style: 'currency', currency, maximumFractionDigits: 0, signDisplay: sign ? 'exceptZero' : 'auto', currencyDisplay: 'narrowSymbol' })
-      return format.format(cents / 10 ** decimals(locale, currency)).replace('-', '−')
+      return format.format(cents / 10 ** decimalsOf(currency)).replace('-', '−')
     },
     /** A sum in few letters, for the axis of a chart: €40K. */
     compact(cents: number, currency: string): string {
       const format = new Intl.NumberFormat(locale, { style: 'currency', currency, notation: 'compact', maximumFractionDigits: 1, minimumFractionDigits: 0, currencyDisplay: 'narrowSymbol' })
-      return format.format(cents / 10 ** decimals(locale, currency))
+      return format.format(cents / 10 ** decimalsOf(currency))
     },
     sum(money: Schema<'Money'>): string {
       return this.money(money.amount_cents, money.currency)
     },
-    number: (value: number) => new Intl.NumberFormat(locale, { maximumFractionDigits: 2 }).format(value),
+    /** A quantity with all its decimals, of which the service stores at most six. Round estimates before. */
+    number: (value: number) => new Intl.NumberFormat(locale, { maximumFractionDigits: 6 }).format(value),
     percent: (share: number) => new Intl.NumberFormat(locale, { style: 'percent', maximumFractionDigits: 1 }).format(share),
     /** 1 December, with the year where it is another one. */
     day: (at: string | Date) => (thisYear(at) ? day(at) : dayWithYear(at)),
@@ -80,8 +90,8 @@ export function formats(locale: string) {
       if (size < 7 * 86_400) return relative.format(Math.round(seconds / 86_400), 'day')
       return this.day(at)
     },
-    currency: (code: string) => new Intl.DisplayNames(locale, { type: 'currency' }).of(code) ?? code,
-    country: (code: string) => new Intl.DisplayNames(locale, { type: 'region' }).of(code) ?? code,
+    currency: (code: string) => nameOf('currency', code),
+    country: (code: string) => nameOf('region', code),
     list: (items: string[]) => new Intl.ListFormat(locale, { type: 'conjunction' }).format(items),
   }
 }

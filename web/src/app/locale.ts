@@ -38,6 +38,11 @@ function stored(): string | null {
   }
 }
 
+/** The languages that are offered, with their names. */
+export function offered(locales: readonly string[]): [Language, string][] {
+  return (Object.entries(languages) as [Language, string][]).filter(([code]) => locales.includes(code))
+}
+
 /** Returns the language to begin with: the one chosen here before, else the browser's, else English. */
 export function preferredLanguage(): Language {
   const wishes = [stored(), ...navigator.languages.map((tag) => tag.slice(0, 2).toLowerCase())]
@@ -50,6 +55,15 @@ export async function textsOf(area: Area): Promise<void> {
   used.add(area)
   i18n.load(i18n.locale, await read(area, i18n.locale))
 }
+
+// Lingui decodes escape sequences of a message after it has filled in the values, so a value such as
+// "C:\\u0041" would change. The backslashes of values are hidden meanwhile.
+const hidden = '\uE000'
+const format = i18n._.bind(i18n)
+i18n._ = ((id: string, values?: Record<string, unknown>, options?: { message?: string }) => {
+  const safe = Object.entries(values ?? {}).map(([key, value]) => [key, typeof value === 'string' ? value.replaceAll('\\', hidden) : value])
+  return format(id, Object.fromEntries(safe), options).replaceAll(hidden, '\\')
+}) as typeof i18n._
 
 /** Shows the console in a language and, with remember, keeps the choice in this browser. */
 export async function showIn(language: string | null | undefined, remember = false): Promise<void> {

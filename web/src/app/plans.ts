@@ -43,10 +43,22 @@ export function usePlanWords() {
   }
 }
 
-/** The currency to show at first: the reader's where plans have prices in it, else the service's, else any. */
-export function firstCurrency(plans: { prices: { currency: string }[] }[], wish: string | undefined, fallback: string): string {
-  const offered = new Set(plans.flatMap((plan) => plan.prices.map((price) => price.currency)))
+/** The currencies in which some plan has a price. */
+export function currenciesOf(plans: { prices: { currency: string }[] }[]): string[] {
+  return [...new Set(plans.flatMap((plan) => plan.prices.map((price) => price.currency)))].sort()
+}
+
+/**
+ * The currency to show at first: the one that the reader has chosen, else the one in which most plans
+ * are sold. Of several the tenant's is taken, else the reader's region's, else the service's.
+ */
+export function firstCurrency(plans: { prices: { currency: string }[] }[], chosen: string | undefined, fallback: string, preferred?: string): string {
+  const offered = currenciesOf(plans)
+  if (chosen && offered.includes(chosen)) return chosen
+  const sold = (currency: string) => plans.filter((plan) => plan.prices.some((price) => price.currency === currency)).length
+  const most = Math.max(0, ...offered.map(sold))
+  const best = offered.filter((one) => sold(one) === most)
   const region = navigator.language.split('-')[1] ?? ''
   const byRegion: Record<string, string> = { US: 'USD', GB: 'GBP', CH: 'CHF', JP: 'JPY', CA: 'CAD', AU: 'AUD', SE: 'SEK', NO: 'NOK', DK: 'DKK', PL: 'PLN' }
-  return [wish, byRegion[region], fallback, ...offered].find((one): one is string => !!one && offered.has(one)) ?? fallback
+  return [preferred, byRegion[region], fallback, ...best].find((one): one is string => !!one && best.includes(one)) ?? fallback
 }

@@ -5,7 +5,9 @@ import { createRootRouteWithContext, createRoute, createRouter, lazyRouteCompone
 import { PlatformShell } from '../shell/PlatformShell'
 import { TenantShell } from '../shell/TenantShell'
 import { ProfileShell } from '../shell/ProfileShell'
-import { Failure, NotFound } from './Failure'
+import { address } from '../api/client'
+import { offeredCurrenciesQuery } from './currencies'
+import { Failure, NotFound, Pending, Unreachable } from './Failure'
 import { textsOf, type Area } from './locale'
 import { meQuery, settingsQuery, tenantQuery } from './session'
 
@@ -22,7 +24,9 @@ declare module '@tanstack/react-router' {
 }
 
 const root = createRootRouteWithContext<{ queries: QueryClient }>()({
-  beforeLoad: ({ context }) => context.queries.ensureQueryData(settingsQuery).then(() => {}),
+  beforeLoad: async ({ context }) => {
+    await Promise.all([context.queries.ensureQueryData(settingsQuery), context.queries.ensureQueryData(offeredCurrenciesQuery)])
+  },
   component: Outlet,
   notFoundComponent: NotFound,
   errorComponent: Failure,
@@ -36,8 +40,22 @@ const texts = (search: Record<string, unknown>): Search =>
 
 type Load = () => Promise<{ default: React.ComponentType }>
 
-/** Loads a page with the texts of its area. */
-const load = (area: Area, page: Load) => lazyRouteComponent(async () => (await Promise.all([page(), textsOf(area)]))[0])
+/** Reports whether the service answers. */
+const answers = () => fetch(address('/readyz'), { cache: 'no-store' }).then(() => true, () => false)
+
+/**
+ * Loads a page with the texts of its area. The router reloads the window where a file is missing,
+ * as after an update. Without a connection that would lose the console, so the page says that there
+ * is none.
+ */
+const load = (area: Area, page: Load) => lazyRouteComponent(async () => {
+  try {
+    return (await Promise.all([page(), textsOf(area)]))[0]
+  } catch (error) {
+    if (await answers()) throw error
+    return { default: Unreachable }
+  }
+})
 
 function out<Path extends string>(path: Path, page: Load) {
   return createRoute({ getParentRoute: () => root, path, validateSearch: texts, component: load('out', page) })
@@ -161,6 +179,8 @@ export function newRouter(queries: QueryClient) {
     defaultPreload: 'intent',
     defaultPreloadStaleTime: 0,
     defaultPendingMs: 300,
+    defaultPendingComponent: Pending,
+    defaultErrorComponent: Failure,
     scrollRestoration: true,
     // Filters stand in the address as they are, without quotation marks around what looks like a number.
     parseSearch: parseSearchWith((value) => value),

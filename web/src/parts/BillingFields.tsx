@@ -1,5 +1,6 @@
 import { useLingui } from '@lingui/react/macro'
 import { useMemo } from 'react'
+import { countries } from '../app/countries'
 import { useFormat } from '../app/format'
 import { AreaField, SelectField, TextField } from '../ui/Field'
 import type { Values } from '../ui/Form'
@@ -22,38 +23,39 @@ export function billingOf(values: Values): BillingDetails {
   return Object.fromEntries(names.map((name) => [name, String(values[name] ?? '').trim() || null]))
 }
 
-/** Every country and territory that has a code of two letters, by its name in the reader's language. */
+/** The countries with their names in the reader's language, sorted by name. */
 function useCountries(): [code: string, name: string][] {
   const { i18n } = useLingui()
   const format = useFormat()
-  return useMemo(() => {
-    const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'
-    const codes = [...letters].flatMap((a) => [...letters].map((b) => a + b))
-    const none = new Set(['EU', 'EZ', 'UN', 'QO', 'XA', 'XB', 'ZZ', 'AC', 'CP', 'CQ', 'DG', 'EA', 'IC', 'TA', 'SU', 'DD', 'FX', 'TP', 'YU', 'ZR', 'BU', 'CS', 'AN', 'NT', 'UK', 'DY', 'HV', 'NH', 'RH', 'VD', 'YD'])
-    return codes
-      .filter((code) => !none.has(code) && format.country(code) !== code)
-      .map((code): [string, string] => [code, format.country(code)])
-      .sort((a, b) => a[1].localeCompare(b[1], i18n.locale))
-  }, [format, i18n.locale])
+  return useMemo(
+    () => countries.map((code): [string, string] => [code, format.country(code)]).sort((a, b) => a[1].localeCompare(b[1], i18n.locale)),
+    [format, i18n.locale],
+  )
 }
 
-/** The fields of the billing details, as they are printed on an invoice. */
-export function BillingFields({ details }: { details: BillingDetails }) {
+/** The fields of the billing details, as they are printed on an invoice. Sign-up asks for the country first, which decides about tax. */
+export function BillingFields({ details, countryFirst = false }: { details: BillingDetails; countryFirst?: boolean }) {
   const { t } = useLingui()
   const countries = useCountries()
+  const place = (
+    <>
+      <SelectField name="country" label={t`Country`} autoComplete="country" defaultValue={details.country ?? ''}>
+        <option value="">{t`Choose`}</option>
+        {countries.map(([code, name]) => <option key={code} value={code}>{name}</option>)}
+      </SelectField>
+      <TextField name="vat_number" label={t`VAT number`} hint={t`optional`} defaultValue={details.vat_number ?? ''} />
+    </>
+  )
   return (
     <>
+      {countryFirst && place}
       <TextField name="legal_name" label={t`Legal name`} autoComplete="organization" defaultValue={details.legal_name ?? ''} help={t`Printed on every invoice`} />
       <AreaField name="address" label={t`Address`} autoComplete="street-address" rows={2} defaultValue={details.address ?? ''} />
       <div className="two">
         <TextField name="postal_code" label={t`Postal code`} autoComplete="postal-code" defaultValue={details.postal_code ?? ''} />
         <TextField name="city" label={t`City`} autoComplete="address-level2" defaultValue={details.city ?? ''} />
       </div>
-      <SelectField name="country" label={t`Country`} autoComplete="country" defaultValue={details.country ?? ''}>
-        <option value="">{t`Choose`}</option>
-        {countries.map(([code, name]) => <option key={code} value={code}>{name}</option>)}
-      </SelectField>
-      <TextField name="vat_number" label={t`VAT number`} hint={t`optional`} defaultValue={details.vat_number ?? ''} />
+      {!countryFirst && place}
       <TextField name="billing_email" label={t`Mail for invoices`} hint={t`optional`} type="email" autoComplete="email" defaultValue={details.billing_email ?? ''} help={t`Without one they go to the owner.`} />
     </>
   )

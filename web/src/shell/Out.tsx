@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
-import { languages, showIn, type Language } from '../app/locale'
+import { offered, showIn, type Language } from '../app/locale'
 import { useSettings } from '../app/session'
 import { useTitle } from '../ui/Page'
 import { Mark } from './PlatformShell'
@@ -24,7 +24,7 @@ export function Out({ title, end, board, wide, children }: { title: string; end?
         {settings.support_email && <a href={`mailto:${settings.support_email}`}><Trans>Help</Trans></a>}
         <span className="end">
           <select className="select dense plain" aria-label={t`Language`} value={i18n.locale} onChange={(event) => void showIn(event.target.value as Language, true)}>
-            {Object.entries(languages).map(([code, name]) => <option key={code} value={code}>{name}</option>)}
+            {offered(settings.locales).map(([code, name]) => <option key={code} value={code}>{name}</option>)}
           </select>
         </span>
       </footer>

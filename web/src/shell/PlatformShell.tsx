@@ -1,5 +1,6 @@
 import { useLingui } from '@lingui/react/macro'
 import { Outlet } from '@tanstack/react-router'
+import { lettersOf } from '../app/letters'
 import { useSettings } from '../app/session'
 import { Shell } from './Shell'
 
@@ -7,7 +8,7 @@ import { Shell } from './Shell'
 export function Mark() {
   const { app_name, logo_url } = useSettings()
   if (logo_url) return <img className="av sq" src={logo_url} alt="" />
-  return <span className="av sq logo" aria-hidden="true">{app_name[0]}</span>
+  return <span className="av sq logo" aria-hidden="true">{lettersOf(app_name)[0]}</span>
 }
 
 /** The frame of the pages of who runs the platform. */

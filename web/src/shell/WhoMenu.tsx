@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useState } from 'react'
-import { languages, showIn, type Language } from '../app/locale'
-import { useMe, useSignOut } from '../app/session'
+import { offered, showIn } from '../app/locale'
+import { useMe, useSettings, useSignOut } from '../app/session'
 import { chooseTheme, chosenTheme, type Theme } from '../app/theme'
 import { Icon } from '../ui/Icon'
 import { Menu, MenuEntry, MenuLabel, MenuLine } from '../ui/Menu'
@@ -12,6 +12,7 @@ export function WhoMenu() {
   const { t, i18n } = useLingui()
   const { user, currentTenant } = useMe()
   const signOut = useSignOut()
+  const { locales } = useSettings()
   const [theme, setTheme] = useState<Theme>(chosenTheme())
   const themes: [Theme, string][] = [['system', t`As the system`], ['light', t`Light`], ['dark', t`Dark`]]
   return (
@@ -34,9 +35,9 @@ export function WhoMenu() {
       {themes.map(([value, label]) => (
         <MenuEntry key={value} icon={theme === value ? 'check' : 'sun'} onClick={() => { chooseTheme(value); setTheme(value) }}>{label}</MenuEntry>
       ))}
-      <MenuLabel><Trans>Language</Trans></MenuLabel>
-      {Object.entries(languages).map(([code, name]) => (
-        <MenuEntry key={code} icon={i18n.locale === code ? 'check' : 'globe'} onClick={() => void showIn(code as Language, true)}>{name}</MenuEntry>
+      {locales.length > 1 && <MenuLabel><Trans>Language</Trans></MenuLabel>}
+      {locales.length > 1 && offered(locales).map(([code, name]) => (
+        <MenuEntry key={code} icon={i18n.locale === code ? 'check' : 'globe'} onClick={() => void showIn(code, true)}>{name}</MenuEntry>
       ))}
       <MenuLine />
       <MenuEntry icon="out" onClick={() => void signOut()}><Trans>Sign out</Trans></MenuEntry>

@@ -5,7 +5,7 @@ import { Icon } from './Icon'
 /** Several tick boxes under one label, of which any number is chosen. */
 export function Choices<T extends string>({ name, label, hint, options, value, onChange, columns }: {
   name: string; label: ReactNode; hint?: ReactNode; columns?: boolean
-  options: { value: T; label: ReactNode; small?: ReactNode }[]
+  options: { value: T; label: ReactNode; small?: ReactNode; disabled?: boolean }[]
   value: readonly T[]; onChange: (to: T[]) => void
 }) {
   const message = useContext(FieldErrors)[name]?.[0]
@@ -17,7 +17,7 @@ export function Choices<T extends string>({ name, label, hint, options, value, o
       <div className={columns ? 'grid-2 tight' : 'stack tight'}>
         {options.map((option) => (
           <label key={option.value} className="check">
-            <input type="checkbox" checked={value.includes(option.value)} onChange={(event) => toggle(option.value, event.target.checked)} />
+            <input type="checkbox" disabled={option.disabled} checked={value.includes(option.value)} onChange={(event) => toggle(option.value, event.target.checked)} />
             <span>{option.label}{option.small && <small>{option.small}</small>}</span>
           </label>
         ))}

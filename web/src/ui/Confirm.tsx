@@ -6,6 +6,9 @@ import { Dialog } from './Dialog'
 import { PasswordField, TextField } from './Field'
 import { Form, type Values } from './Form'
 
+/** The name as people see it: accents composed, and a run of spaces shown as one. */
+const visible = (name: string) => name.normalize('NFC').trim().replace(/\s+/g, ' ')
+
 /**
  * Asks before something that cannot be undone, and says what is lost. With name it has to be
  * typed, with password that is asked for, too. It stays open and says why when it is refused.
@@ -26,7 +29,7 @@ export function Confirm({ open, onClose, title, action, onConfirm, name, passwor
   const { t } = useLingui()
 
   async function confirm(values: Values) {
-    if (name && String(values.typed_name).trim() !== name.trim()) {
+    if (name && visible(String(values.typed_name)) !== visible(name)) {
       const message = t`This is not the name. Type ${name}.`
       throw new ApiError(422, message, undefined, { typed_name: [message] })
     }

@@ -49,11 +49,11 @@ export function Empty({ icon, title, children, actions, slim, level: Heading = '
   )
 }
 
-/** Lines that stand where something is being read. They appear after 300 ms, by their style. */
-export function Skeleton({ lines = 3 }: { lines?: number }) {
+/** Lines that stand where something is being read. They appear after 300 ms, by their style, or at once. */
+export function Skeleton({ lines = 3, now }: { lines?: number; now?: boolean }) {
   const { t } = useLingui()
   return (
-    <div className="stack waiting" role="status" aria-label={t`Loading`}>
+    <div className={now ? 'stack' : 'stack waiting'} role="status" aria-label={t`Loading`}>
       {Array.from({ length: lines }, (_, i) => <span key={i} className={`skel w${(i % 3) + 1}`} />)}
     </div>
   )

@@ -1,10 +1,11 @@
 import type { CSSProperties } from 'react'
+import { lettersOf } from '../app/letters'
 
 /** Two letters of a name. */
 function initials(name: string): string {
   const words = name.trim().split(/\s+/).filter(Boolean)
-  const first = words[0]?.[0] ?? '?'
-  const last = words.length > 1 ? words.at(-1)![0]! : (words[0]?.[1] ?? '')
+  const [first = '?', second = ''] = lettersOf(words[0] ?? '')
+  const last = words.length > 1 ? lettersOf(words.at(-1)!)[0]! : second
   return (first + last).toUpperCase()
 }
 

@@ -20,10 +20,12 @@ export function SubscriptionState({ status }: { status: Schema<'SubscriptionStat
   return <Status tone={tone}>{word}</Status>
 }
 
-export function InvoiceState({ status }: { status: Schema<'InvoiceStatus'> }) {
+/** The state of an invoice; for customers also how it is settled without somebody paying now. */
+export function InvoiceState({ status }: { status: Schema<'InvoiceStatus'> | 'in progress' | 'credited' | 'from balance' }) {
   const { t } = useLingui()
   const looks: Record<string, [Tone, string]> = {
     draft: ['plain', t`Draft`], open: ['bad', t`Open`], paid: ['good', t({ message: 'Paid', context: 'an invoice' })], void: ['off', t`Void`], uncollectible: ['off', t`Written off`],
+    'in progress': ['wait', t`Payment in progress`], credited: ['good', t`Credited`], 'from balance': ['good', t`Paid from balance`],
   }
   const [tone, word] = looks[status] ?? ['plain', status]
   return <Status tone={tone}>{word}</Status>

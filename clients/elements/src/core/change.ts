@@ -1,5 +1,7 @@
 import { html, nothing } from 'lit-html'
 import { change as texts } from '../texts/change'
+import { plans } from '../texts/plans'
+import { shared } from '../texts/shared'
 import { ApiError, type Schema } from './client'
 import type { Content, FormState, TenantryElement } from './element'
 import { canChange, leave } from './pay'
@@ -15,6 +17,23 @@ function back(how: 'paid' | 'left'): string {
   return url.href
 }
 
+/** The amounts of a preview that not every version of the service has. */
+interface Amounts {
+  balance_applied?: { cents: number }
+  due_now?: { cents: number }
+  next_billing_at?: string | null
+  next_amount?: { cents: number } | null
+  next_due?: { cents: number } | null
+}
+
+/** What a change charges now after the balance, and the next regular bill. */
+function amountsOf(preview: Schema<'ChangePreview'> & Amounts) {
+  return {
+    applied: preview.balance_applied?.cents ?? 0, dueNow: preview.due_now?.cents ?? Math.max(0, preview.net.cents),
+    nextAt: preview.next_billing_at ?? undefined, nextAmount: preview.next_amount?.cents, nextDue: preview.next_due?.cents,
+  }
+}
+
 /** Buys a first plan or changes to another one: shows what it costs, and asks before anything is charged. */
 export class PlanChange {
   private seats = 1
@@ -27,9 +46,8 @@ export class PlanChange {
 
   /** Why a plan cannot be chosen, or nothing. */
   hindrance(plan: Offered): Content {
-    const { host: { t, format }, subscription } = this
+    const { host: { t, format } } = this
     if (plan.prices.length === 0) return t(texts.noPrice)
-    if (subscription && [plan, subscription.plan].some((one) => one.pricing_type === 'usage')) return t(texts.usagePlan)
     if (plan.eligibility.reason) return t(texts.notSold)
     if (plan.eligibility.selectable) return undefined
     return [t(texts.tooSmall), ...plan.eligibility.violations.map((one) => html` ${t(texts.violation, {
@@ -47,13 +65,18 @@ export class PlanChange {
     }
     this.seats = plan.pricing_type === 'seat' ? Math.max(this.least, subscription?.quantity ?? 1) : 1
     this.preview = this.refused = undefined
-    if (canChange(subscription)) void this.compute(plan)
+    if (canChange(subscription) && !this.unchanged(plan)) void this.compute(plan)
     host.ask({
-      title: host.t(subscription ? texts.from : texts.begin, { what: plan.name, name: plan.name }),
+      title: host.t(plan.id === subscription?.plan.id ? texts.seats : subscription ? texts.from : texts.begin, { what: plan.name, name: plan.name }),
       body: (state) => this.body(plan, currency, state),
       action: () => this.label(plan, currency),
       submit: () => this.send(plan, currency),
     })
+  }
+
+  /** The plan and the seats are those of the subscription. */
+  private unchanged(plan: Offered): boolean {
+    return plan.id === this.subscription?.plan.id && this.seats === this.subscription.quantity
   }
 
   private get quantity(): string {
@@ -75,8 +98,10 @@ export class PlanChange {
 
   private label(plan: Offered, currency: string): string {
     const { host: { t, format }, subscription } = this
-    const pay = this.preview ? Math.max(0, this.preview.net.cents) : (plan.prices[0]?.price_cents ?? 0) * this.seats
-    const values = { name: plan.name, amount: format.money(pay, currency) }
+    if (this.unchanged(plan)) return t(shared.close)
+    const pay = this.preview ? amountsOf(this.preview).dueNow : (plan.prices[0]?.price_cents ?? 0) * this.seats
+    const name = plan.id === subscription?.plan.id ? t(plans.seats, { count: this.seats }) : plan.name
+    const values = { name, amount: format.money(pay, currency) }
     if (subscription) return t(pay > 0 ? texts.pay : texts.noPay, values)
     return t(plan.trial_days > 0 ? texts.begin : pay > 0 ? texts.goPay : texts.beginFree, values)
   }
@@ -84,8 +109,9 @@ export class PlanChange {
   private readonly count = (plan: Offered) => (event: Event) => {
     this.seats = Math.max(this.least, Math.min(100_000, Math.floor(Number((event.target as HTMLInputElement).value)) || 1))
     if (canChange(this.subscription)) {
-      this.preview = undefined
-      void this.compute(plan)
+      this.preview = this.refused = undefined
+      this.round++
+      if (!this.unchanged(plan)) void this.compute(plan)
     }
     this.host.requestUpdate()
   }
@@ -109,7 +135,7 @@ export class PlanChange {
     const money = (cents: number) => format.money(cents, currency)
     const line = (name: string, amount: string, small: Content = nothing, look = '') =>
       html`<div class=${look}><dt>${name}${small ? html`<small>${small}</small>` : nothing}</dt><dd>${amount}</dd></div>`
-    const price = plan.prices[0]?.price_cents ?? 0
+    const price = (plan.id === subscription?.plan.id ? subscription.price_cents : plan.prices[0]?.price_cents) ?? 0
     const regular = money(price * this.seats)
     const times = this.seats > 1 ? `${format.number(this.seats)} × ${money(price)}` : undefined
     const time = each(t, plan)
@@ -117,28 +143,37 @@ export class PlanChange {
     if (!canChange(subscription)) {
       return lines(
         line(plan.name, `${regular} ${time}`, times),
-        plan.trial_days > 0 ? line(t(texts.trial), t(texts.trialDays, { trial: plan.trial_days }), t(texts.trialText)) : nothing,
+        plan.trial_days > 0 ? line(t(texts.trial), t(texts.trialDays, { trial: plan.trial_days })) : nothing,
         plan.pricing_type === 'usage' ? line(t(texts.usage), t(texts.usageText)) : nothing,
         line(t(plan.trial_days > 0 ? texts.afterTrial : texts.now), regular, nothing, 'sum'),
       )
     }
+    if (this.unchanged(plan)) return lines(line(plan.name, `${regular} ${time}`, times))
     if (!preview) return this.refused ? nothing : html`<div class="skel"><i></i><i></i><i></i></div>`
     const { breakdown, charge, credit, net } = preview
+    const { applied, dueNow, nextAt, nextAmount = price * this.seats, nextDue = nextAmount } = amountsOf(preview)
     const pending = breakdown.pending.cents
-    // What waited for the next invoice is in the charge, or in the credit where it is below zero.
+    const usage = breakdown.usage.cents
+    // The charge includes the usage so far and what waited for the next invoice, which is in the credit if it is below zero.
     const returned = credit.cents - Math.max(0, -pending)
     const days = breakdown.method === 'psp_preview' ? t(texts.left, { left: breakdown.days_remaining, total: breakdown.total_days }) : undefined
     return [lines(
-      line(plan.name, money(charge.cents - Math.max(0, pending)), times ?? days),
+      line(plan.name, money(charge.cents - Math.max(0, pending) - usage), times ?? days),
       returned > 0 ? line(t(texts.back, { name: subscription.plan.name }), money(-returned), days) : nothing,
       pending !== 0 ? line(t(texts.waiting), money(pending), t(texts.waitingText)) : nothing,
-      line(t(net.cents >= 0 ? texts.now : texts.credit), money(Math.abs(net.cents)), nothing, 'sum'),
-      line(t(texts.next), regular, plan.trial_days === 0 ? format.day(subscription.current_period_end) : time),
+      usage > 0 ? line(t(texts.usageSoFar), money(usage), t(texts.usageGrows)) : nothing,
+      applied > 0 ? line(t(texts.balance), money(-applied)) : nothing,
+      net.cents >= 0 ? line(t(texts.now), money(dueNow), nothing, 'sum') : line(t(texts.credit), money(-net.cents), nothing, 'sum'),
+      plan.pricing_type === 'usage' ? line(t(texts.usage), t(texts.usageText)) : nothing,
+      line(t(texts.next), money(nextAmount), nextAt ? format.day(nextAt) : time),
+      nextDue < nextAmount ? line(t(texts.balance), money(nextDue - nextAmount)) : nothing,
+      nextDue < nextAmount ? line(t(texts.charged), money(nextDue)) : nothing,
     ), html`<p class="help">${t(texts.hold)}</p>`]
   }
 
   private async send(plan: Offered, currency: string): Promise<void> {
     const { host, tenant, subscription } = this
+    if (this.unchanged(plan)) return
     const path = `/tenant/${tenant.id}`
     const quantity = plan.pricing_type === 'seat' ? this.seats : undefined
     const urls = { success_url: back('paid'), cancel_url: back('left') }

@@ -36,10 +36,15 @@ export function priceOf(t: Write, format: Formats, cents: number, currency: stri
   return cents === 0 ? t(plans.free) : format.money(cents, currency, true)
 }
 
-/** The currency to show at first: the page's wish, the reader's where plans have prices in it, the service's, any. */
-export function firstCurrency(offers: { prices: { currency: string }[] }[], ...wishes: (string | null | undefined)[]): string {
-  const offered = new Set(offers.flatMap((plan) => plan.prices.map((price) => price.currency)))
-  return [...wishes, ...offered].find((one): one is string => !!one && offered.has(one)) ?? 'EUR'
+type Wish = string | null | undefined
+
+/** The currency to show at first: the one that was chosen, else the one in which most plans are sold. Of several the first that is preferred. */
+export function firstCurrency(offers: { prices: { currency: string }[] }[], chosen: Wish[], preferred: Wish[]): string {
+  const sold = new Map<string, number>()
+  for (const { prices } of offers) for (const { currency } of prices) sold.set(currency, (sold.get(currency) ?? 0) + 1)
+  const most = Math.max(...sold.values())
+  const best = [...sold.keys()].filter((one) => sold.get(one) === most)
+  return chosen.find((one): one is string => !!one && sold.has(one)) ?? preferred.find((one): one is string => !!one && best.includes(one)) ?? best[0] ?? 'EUR'
 }
 
 /** The currency of the reader's region, where it is not the euro. */

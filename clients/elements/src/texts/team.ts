@@ -6,7 +6,7 @@ export const team = {
   lead: ['Who works with you here, and what they may do.', 'Qui travaille ici avec vous, et avec quelles autorisations.', 'Quién trabaja aquí con usted y qué puede hacer.', 'Chi lavora qui con Lei e che cosa può fare.'],
   invite: ['Invite someone', 'Inviter une personne', 'Invitar a alguien', 'Invita una persona'],
   email: ['Email', 'Adresse e-mail', 'Correo electrónico', 'Indirizzo e-mail'],
-  inviteHelp: ['They get a mail with a link. You pay for a seat once they join.', 'La personne reçoit un e-mail avec un lien. Le siège n’est facturé qu’à partir de son arrivée.', 'La persona recibe un correo con un enlace. El puesto se paga cuando se une.', 'La persona riceve un’e-mail con un link. La postazione si paga quando si unisce.'],
+  inviteHelp: ['They get a mail with a link.', 'La personne reçoit un e-mail avec un lien.', 'La persona recibe un correo con un enlace.', 'La persona riceve un’e-mail con un link.'],
   role: ['Role', 'Rôle', 'Rol', 'Ruolo'],
   roleOf: ['Role of {name}', 'Rôle attribué à {name}', 'Rol de {name}', 'Ruolo di {name}'],
   holds: ['The invitation holds for', 'Validité de l’invitation', 'Validez de la invitación', 'Validità dell’invito'],

@@ -9,6 +9,7 @@ export const usage = {
   daily: ['Starts again every day', 'Remise à zéro chaque jour', 'Se reinicia cada día', 'Si azzera ogni giorno'],
   kept: ['What is kept', 'Sans remise à zéro', 'No se reinicia', 'Senza azzeramento'],
   noLimit: ['No limit', 'Sans limite', 'Sin límite', 'Senza limite'],
+  notInPlan: ['Not in your plan', 'Hors de votre offre', 'Fuera de su plan', 'Non incluso nel Suo piano'],
   reached: ['The limit is reached', 'Limite atteinte', 'Límite alcanzado', 'Limite raggiunto'],
   above: ['Above the limit', 'Limite dépassée', 'Por encima del límite', 'Oltre il limite'],
   of: ['{used} of {limit}', '{used} sur {limit}', '{used} de {limit}', '{used} su {limit}'],

@@ -8,6 +8,8 @@ package oauthsql
 import (
 	"context"
 	"time"
+
+	"github.com/google/uuid"
 )
 
 const deleteExpiredOAuthCodes = `-- name: DeleteExpiredOAuthCodes :exec
@@ -41,7 +43,7 @@ func (q *Queries) DeleteOAuthCode(ctx context.Context, codeHash string) (int64, 
 }
 
 const insertOAuthCode = `-- name: InsertOAuthCode :exec
-INSERT INTO oauth_codes (code_hash, user_id, is_new_user, browser_hash, expires_at, created_at) VALUES ($1, $2, $3, $4, $5, $6)
+INSERT INTO oauth_codes (code_hash, user_id, is_new_user, browser_hash, expires_at, created_at, identity_id) VALUES ($1, $2, $3, $4, $5, $6, $7)
 `
 
 type InsertOAuthCodeParams struct {
@@ -51,6 +53,7 @@ type InsertOAuthCodeParams struct {
 	BrowserHash string
 	ExpiresAt   time.Time
 	CreatedAt   time.Time
+	IdentityID  uuid.UUID
 }
 
 func (q *Queries) InsertOAuthCode(ctx context.Context, arg InsertOAuthCodeParams) error {
@@ -61,6 +64,7 @@ func (q *Queries) InsertOAuthCode(ctx context.Context, arg InsertOAuthCodeParams
 		arg.BrowserHash,
 		arg.ExpiresAt,
 		arg.CreatedAt,
+		arg.IdentityID,
 	)
 	return err
 }
@@ -94,23 +98,27 @@ func (q *Queries) InsertOAuthFlow(ctx context.Context, arg InsertOAuthFlowParams
 }
 
 const insertOAuthIdentity = `-- name: InsertOAuthIdentity :execrows
-INSERT INTO oauth_identities (provider, subject, user_id, created_at)
-VALUES ($1, $2, $3, $4)
+INSERT INTO oauth_identities (id, provider, subject, user_id, email, created_at)
+VALUES ($1, $2, $3, $4, $5, $6)
 ON CONFLICT (provider, subject) DO NOTHING
 `
 
 type InsertOAuthIdentityParams struct {
+	ID        uuid.UUID
 	Provider  string
 	Subject   string
 	UserID    int64
+	Email     string
 	CreatedAt time.Time
 }
 
 func (q *Queries) InsertOAuthIdentity(ctx context.Context, arg InsertOAuthIdentityParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, insertOAuthIdentity,
+		arg.ID,
 		arg.Provider,
 		arg.Subject,
 		arg.UserID,
+		arg.Email,
 		arg.CreatedAt,
 	)
 	if err != nil {
@@ -119,8 +127,24 @@ func (q *Queries) InsertOAuthIdentity(ctx context.Context, arg InsertOAuthIdenti
 	return result.RowsAffected()
 }
 
+const markIdentityUsed = `-- name: MarkIdentityUsed :one
+UPDATE oauth_identities SET last_used_at = $2 WHERE id = $1 RETURNING provider
+`
+
+type MarkIdentityUsedParams struct {
+	ID         uuid.UUID
+	LastUsedAt *time.Time
+}
+
+func (q *Queries) MarkIdentityUsed(ctx context.Context, arg MarkIdentityUsedParams) (string, error) {
+	row := q.db.QueryRowContext(ctx, markIdentityUsed, arg.ID, arg.LastUsedAt)
+	var provider string
+	err := row.Scan(&provider)
+	return provider, err
+}
+
 const oAuthCode = `-- name: OAuthCode :one
-SELECT user_id, is_new_user, browser_hash FROM oauth_codes WHERE code_hash = $1 AND expires_at > $2
+SELECT user_id, is_new_user, browser_hash, identity_id FROM oauth_codes WHERE code_hash = $1 AND expires_at > $2
 `
 
 type OAuthCodeParams struct {
@@ -132,13 +156,33 @@ type OAuthCodeRow struct {
 	UserID      int64
 	IsNewUser   bool
 	BrowserHash string
+	IdentityID  uuid.UUID
 }
 
 func (q *Queries) OAuthCode(ctx context.Context, arg OAuthCodeParams) (OAuthCodeRow, error) {
 	row := q.db.QueryRowContext(ctx, oAuthCode, arg.CodeHash, arg.Now)
 	var i OAuthCodeRow
-	err := row.Scan(&i.UserID, &i.IsNewUser, &i.BrowserHash)
+	err := row.Scan(
+		&i.UserID,
+		&i.IsNewUser,
+		&i.BrowserHash,
+		&i.IdentityID,
+	)
 	return i, err
+}
+
+const setIdentityEmail = `-- name: SetIdentityEmail :exec
+UPDATE oauth_identities SET email = $2 WHERE id = $1 AND email <> $2
+`
+
+type SetIdentityEmailParams struct {
+	ID    uuid.UUID
+	Email string
+}
+
+func (q *Queries) SetIdentityEmail(ctx context.Context, arg SetIdentityEmailParams) error {
+	_, err := q.db.ExecContext(ctx, setIdentityEmail, arg.ID, arg.Email)
+	return err
 }
 
 const takeOAuthFlow = `-- name: TakeOAuthFlow :one
@@ -174,7 +218,7 @@ func (q *Queries) TakeOAuthFlow(ctx context.Context, arg TakeOAuthFlowParams) (T
 }
 
 const userByOAuthIdentity = `-- name: UserByOAuthIdentity :one
-SELECT user_id FROM oauth_identities WHERE provider = $1 AND subject = $2
+SELECT id, user_id FROM oauth_identities WHERE provider = $1 AND subject = $2
 `
 
 type UserByOAuthIdentityParams struct {
@@ -182,9 +226,14 @@ type UserByOAuthIdentityParams struct {
 	Subject  string
 }
 
-func (q *Queries) UserByOAuthIdentity(ctx context.Context, arg UserByOAuthIdentityParams) (int64, error) {
+type UserByOAuthIdentityRow struct {
+	ID     uuid.UUID
+	UserID int64
+}
+
+func (q *Queries) UserByOAuthIdentity(ctx context.Context, arg UserByOAuthIdentityParams) (UserByOAuthIdentityRow, error) {
 	row := q.db.QueryRowContext(ctx, userByOAuthIdentity, arg.Provider, arg.Subject)
-	var user_id int64
-	err := row.Scan(&user_id)
-	return user_id, err
+	var i UserByOAuthIdentityRow
+	err := row.Scan(&i.ID, &i.UserID)
+	return i, err
 }

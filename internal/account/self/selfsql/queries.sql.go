@@ -154,6 +154,15 @@ func (q *Queries) DeleteIdentities(ctx context.Context, userID int64) error {
 	return err
 }
 
+const deleteIdentity = `-- name: DeleteIdentity :exec
+DELETE FROM oauth_identities WHERE id = $1
+`
+
+func (q *Queries) DeleteIdentity(ctx context.Context, id uuid.UUID) error {
+	_, err := q.db.ExecContext(ctx, deleteIdentity, id)
+	return err
+}
+
 const deleteInvitationsTo = `-- name: DeleteInvitationsTo :exec
 DELETE FROM invitations WHERE email = $1 AND status <> 'pending'
 `
@@ -231,6 +240,47 @@ func (q *Queries) ForgetMaker(ctx context.Context, createdBy *int64) error {
 	return err
 }
 
+const identities = `-- name: Identities :many
+SELECT id, provider, email, created_at, last_used_at FROM oauth_identities WHERE user_id = $1 ORDER BY created_at, id
+`
+
+type IdentitiesRow struct {
+	ID         uuid.UUID
+	Provider   string
+	Email      string
+	CreatedAt  time.Time
+	LastUsedAt *time.Time
+}
+
+func (q *Queries) Identities(ctx context.Context, userID int64) ([]IdentitiesRow, error) {
+	rows, err := q.db.QueryContext(ctx, identities, userID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []IdentitiesRow{}
+	for rows.Next() {
+		var i IdentitiesRow
+		if err := rows.Scan(
+			&i.ID,
+			&i.Provider,
+			&i.Email,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+		); err != nil {
+			return nil, err
+		}
+		items = append(items, i)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const keptEntries = `-- name: KeptEntries :many
 SELECT id, action, resource, resource_id, tenant_id, ip, user_agent, created_at FROM audit_logs
 WHERE actor_id = $1 AND created_at >= $2::timestamptz
@@ -295,13 +345,15 @@ func (q *Queries) KeptEntries(ctx context.Context, arg KeptEntriesParams) ([]Kep
 }
 
 const keptIdentities = `-- name: KeptIdentities :many
-SELECT provider, subject, created_at FROM oauth_identities WHERE user_id = $1 ORDER BY created_at, provider, subject
+SELECT provider, subject, email, created_at, last_used_at FROM oauth_identities WHERE user_id = $1 ORDER BY created_at, provider, subject
 `
 
 type KeptIdentitiesRow struct {
-	Provider  string
-	Subject   string
-	CreatedAt time.Time
+	Provider   string
+	Subject    string
+	Email      string
+	CreatedAt  time.Time
+	LastUsedAt *time.Time
 }
 
 func (q *Queries) KeptIdentities(ctx context.Context, userID int64) ([]KeptIdentitiesRow, error) {
@@ -313,7 +365,13 @@ func (q *Queries) KeptIdentities(ctx context.Context, userID int64) ([]KeptIdent
 	items := []KeptIdentitiesRow{}
 	for rows.Next() {
 		var i KeptIdentitiesRow
-		if err := rows.Scan(&i.Provider, &i.Subject, &i.CreatedAt); err != nil {
+		if err := rows.Scan(
+			&i.Provider,
+			&i.Subject,
+			&i.Email,
+			&i.CreatedAt,
+			&i.LastUsedAt,
+		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)
@@ -688,7 +746,9 @@ func (q *Queries) TakeVerification(ctx context.Context, arg TakeVerificationPara
 }
 
 const verification = `-- name: Verification :one
-SELECT user_id FROM email_verifications WHERE token_hash = $1 AND expires_at > $2
+SELECT v.user_id, (v.email <> u.email)::boolean AS is_change FROM email_verifications v
+JOIN users u ON u.id = v.user_id
+WHERE v.token_hash = $1 AND v.expires_at > $2
 `
 
 type VerificationParams struct {
@@ -696,9 +756,14 @@ type VerificationParams struct {
 	Now       time.Time
 }
 
-func (q *Queries) Verification(ctx context.Context, arg VerificationParams) (int64, error) {
+type VerificationRow struct {
+	UserID   int64
+	IsChange bool
+}
+
+func (q *Queries) Verification(ctx context.Context, arg VerificationParams) (VerificationRow, error) {
 	row := q.db.QueryRowContext(ctx, verification, arg.TokenHash, arg.Now)
-	var user_id int64
-	err := row.Scan(&user_id)
-	return user_id, err
+	var i VerificationRow
+	err := row.Scan(&i.UserID, &i.IsChange)
+	return i, err
 }

@@ -4,8 +4,6 @@ import (
 	"math/big"
 	"strings"
 	"time"
-
-	"golang.org/x/text/currency"
 )
 
 // Decimals returns how many decimals Stripe counts in a currency. Stripe's list
@@ -21,17 +19,28 @@ func Decimals(code string) int {
 	return 2
 }
 
-// ReadCurrency reads the code of a currency, upper or lower case.
+// supported are the currencies in which the sandbox's account sells
+// (https://docs.stripe.com/currencies#presentment-currencies, and those with three decimals).
+const supported = "usd aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn bhd bif bmd bnd bob brl bsd bwp byn bzd " +
+	"cad cdf chf clp cny cop crc cve czk djf dkk dop dzd egp etb eur fjd fkp gbp gel gip gmd gnf gtq gyd " +
+	"hkd hnl htg huf idr ils inr isk jmd jod jpy kes kgs khr kmf krw kwd kyd kzt lak lbp lkr lrd lsl " +
+	"mad mdl mga mkd mmk mnt mop mur mvr mwk mxn myr mzn nad ngn nio nok npr nzd omr pab pen pgk php pkr pln pyg " +
+	"qar ron rsd rub rwf sar sbd scr sek sgd shp sle sos srd std szl thb tjs tnd top try ttd twd tzs " +
+	"uah ugx uyu uzs vnd vuv wst xaf xcd xcg xof xpf yer zar zmw"
+
+// ReadCurrency reads the code of a currency, upper or lower case, and refuses one that
+// Stripe does not support, with Stripe's own message.
 func ReadCurrency(p *Params, key string, into *string) {
 	value, ok := p.Filled(key)
 	if !ok {
 		return
 	}
-	if _, err := currency.ParseISO(value); err != nil || len(value) != 3 {
-		p.Fail(key, "", "Invalid currency: %s.", value)
+	code := strings.ToLower(value)
+	if len(code) != 3 || strings.Contains(code, " ") || !strings.Contains(supported, code) {
+		p.Fail(key, "", "Invalid currency: %s. Stripe currently supports these currencies: %s", code, strings.ReplaceAll(supported, " ", ", "))
 		return
 	}
-	*into = strings.ToLower(value)
+	*into = code
 }
 
 // FormatAmount formats an amount in minor units for people, as in 1,234.50 EUR.

@@ -29,6 +29,9 @@ func Finalize(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	if err := st.Change(ctx, "customer.updated", before, cu); err != nil {
 		return err
 	}
+	if err := in.SetCustomer(ctx, st, cu); err != nil {
+		return err
+	}
 	now := st.Now
 	in.Status, in.Number, in.EndingBalance = Open, &number, &left
 	in.link(st.Site)
@@ -160,6 +163,16 @@ func openPayment(ctx context.Context, st *kernel.Step, in *Invoice) (*Payment, *
 	}
 	pi, err := payments.Intents.Get(ctx, st.Q, open[0].Payment.PaymentIntent, "payment_intent")
 	return open[0], pi, err
+}
+
+// SetCustomer copies what an invoice shows of its customer. A draft follows the customer; a
+// finalized invoice stays as it is.
+func (in *Invoice) SetCustomer(ctx context.Context, st *kernel.Step, cu *customers.Customer) error {
+	in.CustomerAddress, in.CustomerEmail, in.CustomerName, in.CustomerPhone = cu.Address, cu.Email, cu.Name, cu.Phone
+	in.CustomerTaxExempt = cu.TaxExempt
+	var err error
+	in.CustomerTaxIDs, err = customers.TaxIDLines(ctx, st.Q, cu.ID)
+	return err
 }
 
 // SetBalance applies the customer's current balance to the invoice and returns

@@ -69,10 +69,8 @@ func renderPDF(in *Invoice) []byte {
 	page.text(50, 11, in.AccountName+" - no money was moved")
 	page.gap()
 	page.text(50, 11, "Date: "+form.Day(in.Created))
-	for _, about := range []*string{in.CustomerName, in.CustomerEmail} {
-		if about != nil {
-			page.text(50, 11, *about)
-		}
+	for _, about := range in.customer() {
+		page.text(50, 11, about)
 	}
 	page.gap()
 	for _, line := range in.Lines.Data {
@@ -86,7 +84,39 @@ func renderPDF(in *Invoice) []byte {
 		page.text(50, 13, "From the balance: "+form.FormatAmount(*in.EndingBalance-in.StartingBalance, in.Currency))
 	}
 	page.text(50, 13, "Paid: "+form.FormatAmount(in.AmountPaid, in.Currency))
+	if in.CustomerTaxExempt == "reverse" {
+		page.gap()
+		page.text(50, 11, "Tax to be paid on reverse charge basis")
+	}
 	return page.document()
+}
+
+// customer lists the lines about the customer: name, address, email and tax IDs.
+func (in *Invoice) customer() []string {
+	var lines []string
+	add := func(parts ...*string) {
+		var words []string
+		for _, part := range parts {
+			if part != nil && *part != "" {
+				words = append(words, *part)
+			}
+		}
+		if len(words) > 0 {
+			lines = append(lines, strings.Join(words, " "))
+		}
+	}
+	add(in.CustomerName)
+	if a := in.CustomerAddress; a != nil {
+		add(a.Line1)
+		add(a.Line2)
+		add(a.PostalCode, a.City, a.State)
+		add(a.Country)
+	}
+	add(in.CustomerEmail)
+	for _, id := range in.CustomerTaxIDs {
+		lines = append(lines, "VAT "+id.Value)
+	}
+	return lines
 }
 
 // pdfPage collects the contents of one A4 page from top to bottom. Lines that

@@ -20,6 +20,7 @@ type Call struct {
 	*Step
 	Params *form.Params
 	ID     string // the id in the path; empty if there is none
+	Child  string // the id of an object below it; empty if there is none
 }
 
 // Endpoint does the work of one route and returns the answer, which is rendered
@@ -83,6 +84,7 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 		return answer{}, err
 	}
 	if run == nil || r.PathValue("id") == "search" { // no object has that id: it is Stripe's search
+		e.cfg.Log.ErrorContext(ctx, "stripe sandbox: unknown route", slog.String("method", r.Method), slog.String("path", e.apiPath(r)))
 		return answer{}, e.unknownURL(r)
 	}
 	values, err := form.Read(r)
@@ -102,7 +104,7 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 		if err := st.Follow(ctx, follow...); err != nil {
 			return answer{}, err
 		}
-		return e.performOrFail(ctx, run, &Call{Step: st, Params: p, ID: r.PathValue("id")})
+		return e.performOrFail(ctx, run, newCall(st, p, r))
 	}
 	key := r.Header.Get("Idempotency-Key")
 	if method != http.MethodPost {
@@ -116,8 +118,12 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 		if err := st.Follow(ctx, follow...); err != nil {
 			return answer{}, err
 		}
-		return e.performOrFail(ctx, run, &Call{Step: st, Params: p, ID: r.PathValue("id")})
+		return e.performOrFail(ctx, run, newCall(st, p, r))
 	})
+}
+
+func newCall(st *Step, p *form.Params, r *http.Request) *Call {
+	return &Call{Step: st, Params: p, ID: r.PathValue("id"), Child: r.PathValue("child")}
 }
 
 // change answers a request that may change something. The answer to a request with

@@ -67,7 +67,7 @@ func (b bill) draft() *invoices.Invoice {
 		Header: invoices.All.Start(b.at), AccountCountry: kernel.AccountCountry, AccountName: kernel.AccountName, AutoAdvance: true,
 		BillingReason: b.reason, CollectionMethod: sub.CollectionMethod, Currency: sub.Currency,
 		Customer: cu.ID, CustomerAddress: cu.Address, CustomerEmail: cu.Email, CustomerName: cu.Name,
-		CustomerPhone: cu.Phone, CustomerTaxExempt: cu.TaxExempt, Issuer: form.Self{Type: "self"},
+		CustomerPhone: cu.Phone, CustomerTaxExempt: cu.TaxExempt, CustomerTaxIDs: []customers.TaxIDLine{}, Issuer: form.Self{Type: "self"},
 		Metadata: map[string]string{}, PeriodStart: b.since, PeriodEnd: b.at, Status: invoices.Draft, TestClock: sub.TestClock,
 	}
 	if b.held {
@@ -131,6 +131,9 @@ func newInvoiceLine(sub *Subscription, item Item, name string) invoices.Line {
 // subscription.
 func issueInvoice(ctx context.Context, st *kernel.Step, b bill) (*invoices.Invoice, error) {
 	in := b.draft()
+	if err := in.SetCustomer(ctx, st, b.cu); err != nil {
+		return nil, err
+	}
 	for _, item := range b.pending {
 		item.Invoice = &in.ID
 		if err := kernel.Put(ctx, st.Q, item); err != nil {

@@ -28,6 +28,7 @@ type change struct {
 	date      int64 // when the proration begins
 	anchorNow bool  // a new period begins at once
 	trialEnd  int64 // 0 leaves the trial as it is
+	extra     []addedItem
 	params    *form.Params
 }
 
@@ -109,7 +110,7 @@ func (ch *change) readTrialEnd(p *form.Params, now int64) {
 
 // empty reports whether the change has no effect on what is billed.
 func (ch change) empty() bool {
-	return len(ch.items) == 0 && !ch.anchorNow && ch.trialEnd == 0
+	return len(ch.items) == 0 && !ch.anchorNow && ch.trialEnd == 0 && len(ch.extra) == 0
 }
 
 // revise changes a subscription as asked and returns what that leads to. It
@@ -160,6 +161,11 @@ func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) 
 		}
 	}
 	rev.now = rev.restarted || ch.proration == prorationsNow && len(rev.prorations) > 0
+	// In the flexible billing mode they make no invoice by themselves
+	// (https://docs.stripe.com/billing/subscriptions/billing-mode/compare#invoice-one-time-charges).
+	if err := rev.addItems(ctx, st, sub, ch.extra); err != nil {
+		return nil, err
+	}
 	return rev, nil
 }
 

@@ -30,6 +30,7 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	behavior := allowIncomplete
 	p.Choice("payment_behavior", &behavior, allowIncomplete, errorIfIncomplete, pendingIfIncomplete)
 	ch := readChange(p, c.Now)
+	ch.extra = readAddedItems(p, c.Now)
 	if err := p.Done(); err != nil {
 		return nil, err
 	}

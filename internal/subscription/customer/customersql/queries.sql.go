@@ -12,6 +12,35 @@ import (
 	"github.com/google/uuid"
 )
 
+const beginRegistration = `-- name: BeginRegistration :execrows
+UPDATE psp_customers
+SET tax_id_version = $3::bigint + 1, tax_id_type = $4, tax_id_value = $5, psp_tax_id = NULL,
+    tax_id_answered_at = NULL
+WHERE tenant_id = $1 AND psp_customer_id = $2 AND tax_id_version = $3::bigint
+`
+
+type BeginRegistrationParams struct {
+	TenantID      uuid.UUID
+	PSPCustomerID string
+	Version       int64
+	Type          *string
+	Value         *string
+}
+
+func (q *Queries) BeginRegistration(ctx context.Context, arg BeginRegistrationParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, beginRegistration,
+		arg.TenantID,
+		arg.PSPCustomerID,
+		arg.Version,
+		arg.Type,
+		arg.Value,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const countFormerCustomers = `-- name: CountFormerCustomers :one
 SELECT count(*) FROM former_psp_customers WHERE tenant_id = $1
 `
@@ -102,12 +131,130 @@ func (q *Queries) KeepFormerCustomer(ctx context.Context, arg KeepFormerCustomer
 	return err
 }
 
+const registration = `-- name: Registration :one
+SELECT psp_customer_id, tax_id_version, tax_id_type, tax_id_value, psp_tax_id, tax_id_answered_at FROM psp_customers WHERE tenant_id = $1
+`
+
+type RegistrationRow struct {
+	PSPCustomerID   string
+	TaxIDVersion    int64
+	TaxIDType       *string
+	TaxIDValue      *string
+	PSPTaxID        *string
+	TaxIDAnsweredAt *time.Time
+}
+
+func (q *Queries) Registration(ctx context.Context, tenantID uuid.UUID) (RegistrationRow, error) {
+	row := q.db.QueryRowContext(ctx, registration, tenantID)
+	var i RegistrationRow
+	err := row.Scan(
+		&i.PSPCustomerID,
+		&i.TaxIDVersion,
+		&i.TaxIDType,
+		&i.TaxIDValue,
+		&i.PSPTaxID,
+		&i.TaxIDAnsweredAt,
+	)
+	return i, err
+}
+
+const setAnswered = `-- name: SetAnswered :exec
+UPDATE psp_customers SET tax_id_answered_at = $3 WHERE tenant_id = $1 AND tax_id_version = $2
+`
+
+type SetAnsweredParams struct {
+	TenantID        uuid.UUID
+	TaxIDVersion    int64
+	TaxIDAnsweredAt *time.Time
+}
+
+func (q *Queries) SetAnswered(ctx context.Context, arg SetAnsweredParams) error {
+	_, err := q.db.ExecContext(ctx, setAnswered, arg.TenantID, arg.TaxIDVersion, arg.TaxIDAnsweredAt)
+	return err
+}
+
+const setTaxID = `-- name: SetTaxID :execrows
+UPDATE psp_customers SET psp_tax_id = $4
+WHERE tenant_id = $1 AND psp_customer_id = $2 AND tax_id_version = $3
+`
+
+type SetTaxIDParams struct {
+	TenantID      uuid.UUID
+	PSPCustomerID string
+	TaxIDVersion  int64
+	PSPTaxID      *string
+}
+
+func (q *Queries) SetTaxID(ctx context.Context, arg SetTaxIDParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, setTaxID,
+		arg.TenantID,
+		arg.PSPCustomerID,
+		arg.TaxIDVersion,
+		arg.PSPTaxID,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
+const staleRegistrations = `-- name: StaleRegistrations :many
+SELECT c.tenant_id FROM psp_customers c JOIN tenants t ON t.id = c.tenant_id
+WHERE c.tax_id_answered_at <= $1::timestamptz AND t.vat_status IN ('valid', 'unknown') AND t.deleted_at IS NULL
+AND EXISTS (
+    SELECT 1 FROM subscriptions s
+    WHERE s.tenant_id = c.tenant_id AND s.status NOT IN ('canceled', 'incomplete_expired')
+)
+ORDER BY c.tax_id_answered_at, c.tenant_id
+LIMIT $2
+`
+
+type StaleRegistrationsParams struct {
+	Before time.Time
+	Most   int32
+}
+
+// The tenants with a subscription whose number was checked at a time or before.
+func (q *Queries) StaleRegistrations(ctx context.Context, arg StaleRegistrationsParams) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, staleRegistrations, arg.Before, arg.Most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var tenant_id uuid.UUID
+		if err := rows.Scan(&tenant_id); err != nil {
+			return nil, err
+		}
+		items = append(items, tenant_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const tenantOfCustomer = `-- name: TenantOfCustomer :one
 SELECT tenant_id FROM psp_customers WHERE psp_customer_id = $1
 `
 
 func (q *Queries) TenantOfCustomer(ctx context.Context, pspCustomerID string) (uuid.UUID, error) {
 	row := q.db.QueryRowContext(ctx, tenantOfCustomer, pspCustomerID)
+	var tenant_id uuid.UUID
+	err := row.Scan(&tenant_id)
+	return tenant_id, err
+}
+
+const tenantOfTaxID = `-- name: TenantOfTaxID :one
+SELECT tenant_id FROM psp_customers WHERE psp_tax_id = $1
+`
+
+func (q *Queries) TenantOfTaxID(ctx context.Context, pspTaxID *string) (uuid.UUID, error) {
+	row := q.db.QueryRowContext(ctx, tenantOfTaxID, pspTaxID)
 	var tenant_id uuid.UUID
 	err := row.Scan(&tenant_id)
 	return tenant_id, err

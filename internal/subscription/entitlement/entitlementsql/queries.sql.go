@@ -24,16 +24,55 @@ func (q *Queries) HasActiveSubscription(ctx context.Context, tenantID uuid.UUID)
 
 const hasBoughtSubscription = `-- name: HasBoughtSubscription :one
 SELECT EXISTS (
-    SELECT 1 FROM subscriptions s JOIN plans p ON p.id = s.plan_id
-    WHERE s.tenant_id = $1 AND s.status NOT IN ('incomplete', 'incomplete_expired') AND (s.price_cents > 0 OR p.pricing_type = 'usage')
+    SELECT 1 FROM subscriptions s
+    WHERE s.tenant_id = $1 AND s.status NOT IN ('incomplete', 'incomplete_expired') AND s.price_cents > 0 AND s.trial_ends_at IS NULL
+    UNION ALL
+    SELECT 1 FROM psp_invoices i WHERE i.tenant_id = $1 AND i.status = 'paid' AND i.paid_cents > 0
 )
 `
 
+// A subscription with a price that began without a trial was paid at once. Trials and usage are
+// paid with a later invoice.
 func (q *Queries) HasBoughtSubscription(ctx context.Context, tenantID uuid.UUID) (bool, error) {
 	row := q.db.QueryRowContext(ctx, hasBoughtSubscription, tenantID)
 	var exists bool
 	err := row.Scan(&exists)
 	return exists, err
+}
+
+const productsWithoutTrial = `-- name: ProductsWithoutTrial :many
+SELECT p.id FROM products p
+WHERE EXISTS (SELECT 1 FROM trials t WHERE t.tenant_id = $1 AND t.product_id = p.id)
+    OR EXISTS (
+        SELECT 1 FROM subscriptions s JOIN plans c ON c.id = s.plan_id
+        WHERE s.tenant_id = $1 AND s.status NOT IN ('canceled', 'incomplete_expired') AND s.price_cents > 0
+            AND (c.product_id = p.id OR s.status <> 'active' OR s.cancel_at IS NOT NULL OR s.cancel_at_period_end)
+    )
+`
+
+// The products whose plans begin no trial for a tenant: it had one, or has a paid
+// subscription to the product, or one that a change leaves without a trial.
+func (q *Queries) ProductsWithoutTrial(ctx context.Context, tenantID uuid.UUID) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, productsWithoutTrial, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var id uuid.UUID
+		if err := rows.Scan(&id); err != nil {
+			return nil, err
+		}
+		items = append(items, id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const quotaOfFeature = `-- name: QuotaOfFeature :one

@@ -20,7 +20,7 @@ func followed(s *apptest.Server) {
 func TestBoughtSeatsStay(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
-		s.AddPlan("crew", "seat", "month", 1500, 0, map[string]int{"team-members": 3})
+		s.AddPlan("crew", "seat", "month", 1500, 0, map[string]int{"team-members": 6})
 		o := s.Register("ada@example.com", true)
 		page := s.Call("POST", o.Path("/checkout"), o.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
 			"plan_id": s.PlanID(o, "team"), "currency": "EUR", "quantity": 5,

@@ -42,7 +42,6 @@ func TestPreviewChange(t *testing.T) {
 		s.Call("GET", o.Path("/subscription/preview-change?new_plan_id=01990000-0000-7000-8000-000000000000"), o.Token, nil).WantInvalid("new_plan_id")
 		s.Call("GET", o.Path("/subscription/preview-change?quantity=0&new_plan_id=")+s.PlanID(o, "team"), o.Token, nil).WantInvalid("quantity")
 		s.PreviewChange(o, "starter", 0).WantRefused(422, "plan_change_error")
-		s.PreviewChange(o, "scale", 0).WantRefused(422, "plan_change_error")
 
 		// Half of the period later, half of both plans.
 		advanceAndLogIn(s, &o, "ada@example.com", "360h")
@@ -183,7 +182,6 @@ func TestChangePlanRefusals(t *testing.T) {
 		s.ChangePlan(o, "team", map[string]any{"quantity": 0}).WantInvalid("quantity")
 		s.ChangePlan(o, "team", map[string]any{"success_url": "/ok"}).WantInvalid("success_url")
 		s.ChangePlan(o, "starter", nil).WantRefused(422, "plan_change_error")
-		s.ChangePlan(o, "scale", nil).WantRefused(422, "plan_change_error")
 		// What is used counts against the target.
 		s.Call("POST", o.Path("/usage"), o.Token, map[string]any{"meter_code": "api-calls", "quantity": 500}).Want(201)
 		s.Join(o, "Grace", "grace@example.com", "member")
@@ -213,11 +211,6 @@ func TestChangePlanRefusals(t *testing.T) {
 		apptest.Eventually(t, "the activation", func() bool { return s.Subscription(usd).At("data.currency") == "USD" })
 		s.ChangePlan(usd, "other", nil).WantRefused(422, "plan_not_available_in_currency")
 		s.PreviewChange(usd, "other", 0).WantRefused(422, "plan_not_available_in_currency")
-
-		// From a usage plan no way leads either.
-		scaled := s.Register("scaled@example.com", true)
-		s.BuyPlan(scaled, "scale")
-		s.ChangePlan(scaled, "starter", nil).WantRefused(422, "plan_change_error")
 	})
 }
 

@@ -614,6 +614,35 @@ func (q *Queries) ReportsAfter(ctx context.Context, after uuid.UUID) ([]UsageRep
 	return items, nil
 }
 
+const settlingTenants = `-- name: SettlingTenants :many
+SELECT tenant_id FROM psp_operations
+WHERE state = 'pending' AND leased_until > $1 AND request ->> 'usage' = 'settled'
+`
+
+// Tenants whose usage is settled by an operation on their subscription that is under way.
+func (q *Queries) SettlingTenants(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
+	rows, err := q.db.QueryContext(ctx, settlingTenants, now)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []uuid.UUID{}
+	for rows.Next() {
+		var tenant_id uuid.UUID
+		if err := rows.Scan(&tenant_id); err != nil {
+			return nil, err
+		}
+		items = append(items, tenant_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
 const takeRejection = `-- name: TakeRejection :one
 UPDATE usage_refusals SET decided_at = $2 WHERE id = $1 AND decided_at IS NULL RETURNING id, tenant_id, meter_id, quantity, recorded_at, reason, refused_at, decided_at
 `

@@ -249,3 +249,29 @@ func TestHistoryIsOfOneTenant(t *testing.T) {
 		}
 	})
 }
+
+// An export ends at the time of its request: an event of the next minutes is not in it.
+func TestExportEndsNow(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		now := s.Now()
+		for _, at := range []time.Time{now.Add(-time.Minute), now.Add(4 * time.Minute)} {
+			sendBatch(s, ada, []apptest.Object{{"meter_code": "storage-gb", "quantity": 1, "recorded_at": at.Format(time.RFC3339Nano)}})
+		}
+		for _, to := range []string{"", "2999-01-01"} {
+			query := url.Values{"meter_code": {"storage-gb"}}
+			if to != "" {
+				query.Set("to", to)
+				query.Set("from", now.Add(-time.Hour).Format(time.RFC3339Nano))
+			}
+			if rows := readCSV(ask(s, ada, "export", query).Want(200)); len(rows) != 1 {
+				t.Errorf("to %q: %d events, want 1", to, len(rows))
+			}
+		}
+		query := url.Values{"meter_code": {"storage-gb"}, "from": {"2999-01-01"}, "to": {"2999-01-02"}}
+		if rows := readCSV(ask(s, ada, "export", query).Want(200)); len(rows) != 0 {
+			t.Errorf("in the future: %v", rows)
+		}
+	})
+}

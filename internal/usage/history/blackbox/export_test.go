@@ -185,3 +185,38 @@ func TestExportAsAFile(t *testing.T) {
 		}
 	})
 }
+
+// Every field of CSV is in quotes, formulas are escaped after separators and in full width too,
+// and a byte order mark is there for those who ask.
+func TestExportForSpreadsheets(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		ada := s.Register("ada@example.com", true)
+		sendBatch(s, ada, []apptest.Object{{
+			"meter_code": "storage-gb", "quantity": 1.5, "recorded_at": "2025-06-01T00:00:00Z", "idempotency_key": "a;=1,\uff1d2",
+			"metadata": apptest.Object{"b": "x;=1"},
+		}})
+		query := url.Values{"meter_code": {"storage-gb"}, "from": {"2025-06-01"}, "to": {"2025-06-02"}}
+		plain := ask(s, ada, "export", query).Want(200)
+		head, row, _ := strings.Cut(plain.Text, "\n")
+		if head != `"id","meter_code","quantity","recorded_at","idempotency_key","metadata"` {
+			t.Errorf("header %s", head)
+		}
+		if _, after, _ := strings.Cut(row, ","); after != `"storage-gb","1.5","2025-06-01T00:00:00.000000Z","a;'=1,'`+"\uff1d2"+`","{""b"":""x;\u003d1""}"`+"\n" {
+			t.Errorf("row %s", after)
+		}
+		for bom, want := range map[string]string{"1": "\ufeff", "true": "\ufeff", "0": ""} {
+			query.Set("bom", bom)
+			if got := ask(s, ada, "export", query).Want(200).Text; got != want+plain.Text {
+				t.Errorf("bom=%s: %q", bom, got)
+			}
+		}
+		query.Set("bom", "yes")
+		ask(s, ada, "export", query).WantInvalid("bom")
+		query.Set("bom", "1")
+		query.Set("format", "jsonl")
+		if got := ask(s, ada, "export", query).Want(200).Text; !strings.HasPrefix(got, "{") {
+			t.Errorf("lines of JSON begin with %q", got[:3])
+		}
+	})
+}

@@ -274,7 +274,7 @@ func TestExport(t *testing.T) {
 			t.Errorf("%v %v", first, err)
 		}
 		empty := ask(s, ada, "export", url.Values{"meter_code": {"api-calls"}}).Want(200)
-		if empty.Text != "id,meter_code,quantity,recorded_at,idempotency_key,metadata\n" {
+		if empty.Text != `"id","meter_code","quantity","recorded_at","idempotency_key","metadata"`+"\n" {
 			t.Errorf("%q", empty.Text)
 		}
 	})

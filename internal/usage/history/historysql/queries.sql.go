@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 const deleteHour = `-- name: DeleteHour :exec
@@ -69,69 +68,6 @@ func (q *Queries) EventsToSum(ctx context.Context, arg EventsToSumParams) ([]Eve
 	for rows.Next() {
 		var i EventsToSumRow
 		if err := rows.Scan(&i.ID, &i.Quantity, &i.RecordedAt); err != nil {
-			return nil, err
-		}
-		items = append(items, i)
-	}
-	if err := rows.Close(); err != nil {
-		return nil, err
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return items, nil
-}
-
-const exportPage = `-- name: ExportPage :many
-SELECT id, quantity, recorded_at, idempotency_key, metadata FROM usage_events
-WHERE tenant_id = $1 AND meter_id = $2
-    AND recorded_at >= $3 AND recorded_at < $4
-    AND (recorded_at > $3 OR id > $5)
-ORDER BY recorded_at, id
-LIMIT $6
-`
-
-type ExportPageParams struct {
-	TenantID uuid.UUID
-	MeterID  uuid.UUID
-	Since    time.Time
-	Until    time.Time
-	After    uuid.UUID
-	Most     int32
-}
-
-type ExportPageRow struct {
-	ID             uuid.UUID
-	Quantity       int64
-	RecordedAt     time.Time
-	IdempotencyKey *string
-	Metadata       sqldb.JSON
-}
-
-// A page of an export: the events after a position in their order.
-func (q *Queries) ExportPage(ctx context.Context, arg ExportPageParams) ([]ExportPageRow, error) {
-	rows, err := q.db.QueryContext(ctx, exportPage,
-		arg.TenantID,
-		arg.MeterID,
-		arg.Since,
-		arg.Until,
-		arg.After,
-		arg.Most,
-	)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	items := []ExportPageRow{}
-	for rows.Next() {
-		var i ExportPageRow
-		if err := rows.Scan(
-			&i.ID,
-			&i.Quantity,
-			&i.RecordedAt,
-			&i.IdempotencyKey,
-			&i.Metadata,
-		); err != nil {
 			return nil, err
 		}
 		items = append(items, i)

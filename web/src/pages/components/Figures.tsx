@@ -70,14 +70,14 @@ function sums(title: string, rows: [string, string, string][], sum: [string, str
 
 function happened(): Entry[] {
   const at = (days: number) => new Date(now() - days * 86_400_000).toISOString()
-  const shared = { tenant: null, actor: null, acting_as: null, api_key: null }
+  const shared = { tenant: null, actor: null, acting_as: null, api_key: null, by: 'service' as const }
   const payment = { invoice: null, number: null, currency: 'EUR', decline_code: null, decline_message: null, next_attempt_at: null }
   const ada = { id: 1, name: 'Mia Hartmann' }
   return [
     { ...shared, id: '1', type: 'payment.failed', kind: 'payments', at: at(0.002), facts: { ...payment, amount: 11120, decline_message: 'Not enough money in the account.', next_attempt_at: at(-3) } },
     { ...shared, id: '2', type: 'usage.alert', kind: 'usage', at: at(2), facts: { meter: 'documents', meter_name: 'Signed documents', limit: '500', used: '500', refused: null, threshold: 100 } },
     { ...shared, id: '3', type: 'webhook.failed', kind: 'webhooks', at: at(4), facts: { endpoint: '1', url: 'https://hooks.quillmark.example', event_type: 'subscription.past_due', status: 500, attempts: 7 } },
-    { ...shared, id: '4', type: 'member.role_changed', kind: 'changes', at: at(12), actor: ada, facts: { resource: 'user', resource_id: '2', resource_name: 'Ben Achterberg', before: { role: 'member' }, after: { role: 'admin' } } },
+    { ...shared, id: '4', type: 'member.role_changed', kind: 'changes', at: at(12), actor: ada, by: 'user', facts: { resource: 'user', resource_id: '2', resource_name: 'Ben Achterberg', before: { role: 'member' }, after: { role: 'admin' } } },
     { ...shared, id: '5', type: 'payment.succeeded', kind: 'payments', at: at(20), facts: { ...payment, amount: 7200 } },
   ]
 }

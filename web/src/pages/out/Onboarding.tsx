@@ -11,7 +11,7 @@ import { Problem, Skeleton } from '../../ui/Messages'
 import { plansQuery } from './catalog'
 import { AccountStep } from './onboarding/AccountStep'
 import { keptChoice } from './onboarding/kept'
-import { DetailsStep } from './onboarding/DetailsStep'
+import { CompleteStep, DetailsStep } from './onboarding/DetailsStep'
 import { OrganizationStep } from './onboarding/OrganizationStep'
 import { PaymentStep } from './onboarding/PaymentStep'
 import { PlanStep } from './onboarding/PlanStep'
@@ -62,10 +62,11 @@ export default function Onboarding() {
     if (!me.data) return choice.plan ? ([1, <AccountStep key="account" choice={choice} plans={plans.data} />] as const) : ([0, <PlanStep key="plan" choice={choice} plans={plans.data} />] as const)
     if (!tenant) return [0, <OrganizationStep key="organization" />] as const
     if (!status.data) return [2, <Read key="status" query={status}>{() => null}</Read>] as const
+    if (status.data.has_subscription && status.data.has_billing_details) return [3, <CompleteStep key="complete" />] as const
     if (status.data.has_subscription) return [3, <DetailsStep key="details" status={status.data} />] as const
     if (search.paid) return [2, <WaitStep key="wait" />] as const
     if (!choice.plan) return [1, <PlanStep key="plan" choice={choice} plans={plans.data} canSkip />] as const
-    return [2, <PaymentStep key="payment" choice={choice} plans={plans.data} left={search.left === '1'} />] as const
+    return [2, <PaymentStep key="payment" choice={choice} plans={plans.data} left={search.left === '1'} status={status.data} />] as const
   })()
   return (
     <Out

@@ -1,15 +1,32 @@
-import { Trans } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { plural } from '@lingui/core/macro'
 import type { ReactNode } from 'react'
 import type { Schema } from '../../api/client'
+import { useFormat } from '../../app/format'
 import { usePlanWords } from '../../app/plans'
+import { NotInCurrency } from '../../ui/CurrencyChoice'
 import { Icon } from '../../ui/Icon'
 
+/** What usage costs besides the price. */
+function Usage({ of, currency }: { of: Schema<'Plan'>; currency: string }) {
+  const format = useFormat()
+  const meters = of.meters.filter((one) => one.currency === currency)
+  if (meters.length === 0) return <p className="help"><Trans>and what you use beyond it</Trans></p>
+  return meters.map((one) => {
+    const [name, amount, unit] = [one.name, format.unitPrice(one.unit_price_cents, currency), one.unit_label ?? '']
+    // A unit that is a word, such as calls, is in the plural and repeats the name.
+    return <p key={one.code} className="help">{/^[A-Za-z]{1,3}$/.test(unit) ? <Trans>{name}: {amount} per {unit}</Trans> : <Trans>{name}: {amount} each</Trans>}</p>
+  })
+}
+
 /** Plans side by side: what each costs and gives, and below it what one can do with it. */
-export function PlanCards({ plans, currency, action }: {
-  plans: Schema<'Plan'>[]; currency: string; action: (plan: Schema<'Plan'>) => ReactNode
+export function PlanCards({ plans, currency, hasTrial = (plan) => plan.trial_days > 0, onCurrency, action }: {
+  plans: Schema<'Plan'>[]; currency: string; hasTrial?: (plan: Schema<'Plan'>) => boolean; onCurrency: (currency: string) => void; action: (plan: Schema<'Plan'>) => ReactNode
 }) {
+  const { t } = useLingui()
   const words = usePlanWords()
+  // What has a limit in one plan is unlimited in another that includes it without a number.
+  const limited = new Set(plans.flatMap((plan) => plan.entitlements.filter((one) => one.type === 'quota').map((one) => one.feature.code)))
   return (
     <ul className="offers">
       {plans.map((plan) => {
@@ -21,16 +38,18 @@ export function PlanCards({ plans, currency, action }: {
             <div className="p">
               {price
                 ? <><b>{price}</b> <span className="muted">{words.per(plan)}</span></>
-                : <span className="muted"><Trans>Not sold in this currency</Trans></span>}
-              {plan.pricing_type === 'usage' && price && <p className="help"><Trans>and what you use beyond it</Trans></p>}
+                : <NotInCurrency currency={currency} others={plan.prices.map((one) => one.currency)} onChange={onCurrency} />}
+              {plan.pricing_type === 'usage' && price && <Usage of={plan} currency={currency} />}
             </div>
             <ul>
-              {plan.trial_days > 0 && (
+              {hasTrial(plan) && (
                 <li><Icon name="check" /><span>{plural(plan.trial_days, { one: '# day free to try', other: '# days free to try' })}</span></li>
               )}
-              {plan.entitlements.map((one) => (
-                <li key={one.id}><Icon name="check" /><span>{one.type === 'boolean' ? one.feature.name : <>{one.feature.name}: {words.entitlement(one)}</>}</span></li>
-              ))}
+              {plan.entitlements.map((one) => {
+                const { name, code } = one.feature
+                const amount = one.type === 'boolean' ? t`Unlimited` : words.entitlement(one)
+                return <li key={one.id}><Icon name="check" /><span>{one.type === 'boolean' && !limited.has(code) ? name : <Trans>{name}: {amount}</Trans>}</span></li>
+              })}
             </ul>
             {price && action(plan)}
           </li>

@@ -1,25 +1,27 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate, useSearch } from '@tanstack/react-router'
-import { useFormat } from '../../app/format'
-import { firstCurrency } from '../../app/plans'
+import { $api, type Schema } from '../../api/client'
+import { currenciesOf, firstCurrency } from '../../app/plans'
 import { meQuery, useSettings } from '../../app/session'
 import { Out } from '../../shell/Out'
 import { ButtonLink } from '../../ui/Button'
+import { CurrencyChoice } from '../../ui/CurrencyChoice'
 import { Empty } from '../../ui/Messages'
 import { Read } from '../../ui/Read'
-import { currenciesOf, plansQuery, productsQuery } from './catalog'
+import { plansQuery, productsQuery } from './catalog'
 import { PlanCards } from './PlanCards'
 
 /** The plans on sale, in the visitor's currency and language. */
 export default function Pricing() {
   const { t, i18n } = useLingui()
-  const format = useFormat()
   const { app_name, default_currency } = useSettings()
   const navigate = useNavigate()
   const { currency: wish } = useSearch({ strict: false }) as { currency?: string }
   const me = useQuery(meQuery).data
   const plans = useQuery(plansQuery(i18n.locale))
+  const tenantId = me?.user.tenants.find((one) => one.id === me.currentTenant?.id && one.onboarding_completed_at)?.id
+  const own = $api.useQuery('get', '/api/v1/tenant/{tenantId}/plans', { params: { path: { tenantId: tenantId ?? '' } } }, { enabled: !!tenantId })
   const products = useQuery(productsQuery(i18n.locale))
   return (
     <Out
@@ -29,7 +31,9 @@ export default function Pricing() {
       <Read query={plans}>
         {(all) => {
           const currency = firstCurrency(all, wish, default_currency)
-          const currencies = currenciesOf(all)
+          // A tenant that has had its trial gets no second one.
+          const hasTrial = (plan: Schema<'Plan'>) => (own.data ? own.data.data.some((one) => one.id === plan.id && one.trial_days > 0) : plan.trial_days > 0)
+          const choose = (code: string) => void navigate({ to: '/pricing', search: { currency: code }, replace: true })
           const groups = (products.data ?? []).map((product) => ({ product, plans: all.filter((plan) => plan.product_id === product.id) })).filter((one) => one.plans.length > 0)
           if (all.length === 0) return <Empty level="h1" icon="plan" title={<Trans>There is nothing to buy yet</Trans>}><Trans>Come back later, or ask who runs {app_name}.</Trans></Empty>
           return (
@@ -39,25 +43,16 @@ export default function Pricing() {
                   <h1><Trans>Plans of {app_name}</Trans></h1>
                   <p><Trans>Change or stop whenever you like; you only pay for the days that you had.</Trans></p>
                 </div>
-                {currencies.length > 1 && (
-                  <div className="acts">
-                    <select
-                      className="select w160" aria-label={t`Currency`} value={currency}
-                      onChange={(event) => void navigate({ to: '/pricing', search: { currency: event.target.value }, replace: true })}
-                    >
-                      {currencies.map((code) => <option key={code} value={code}>{format.currency(code)}</option>)}
-                    </select>
-                  </div>
-                )}
+                <div className="acts"><CurrencyChoice currencies={currenciesOf(all)} value={currency} onChange={choose} /></div>
               </div>
               {groups.map(({ product, plans }) => (
                 <section key={product.id} className="sec first-plain">
                   {groups.length > 1 && <div className="sec-head"><h2>{product.name}</h2>{product.description && <p>{product.description}</p>}</div>}
                   <PlanCards
-                    plans={plans} currency={currency}
+                    plans={plans} currency={currency} hasTrial={hasTrial} onCurrency={choose}
                     action={(plan) => (
                       <ButtonLink block to="/onboarding" search={{ plan: plan.slug, currency }}>
-                        {plan.trial_days > 0 ? <Trans>Try {plan.name}</Trans> : <Trans>Choose {plan.name}</Trans>}
+                        {hasTrial(plan) ? <Trans>Try {plan.name}</Trans> : <Trans>Choose {plan.name}</Trans>}
                       </ButtonLink>
                     )}
                   />

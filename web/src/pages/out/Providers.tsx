@@ -2,11 +2,9 @@ import { Trans } from '@lingui/react/macro'
 import { useMutation } from '@tanstack/react-query'
 import { useEffect, useRef, type MouseEvent } from 'react'
 import { address, api, ApiError } from '../../api/client'
+import { providerName } from '../../app/providers'
 import { ButtonAnchor } from '../../ui/Button'
 import { Problem } from '../../ui/Messages'
-
-/** The names of identity providers that people know. */
-const names: Record<string, string> = { google: 'Google', github: 'GitHub', microsoft: 'Microsoft', apple: 'Apple' }
 
 /**
  * Signs in with an identity provider: in a popup, or on this page where there is none (on a phone,
@@ -47,7 +45,7 @@ export function Providers({ providers, next, onDone }: { providers: string[]; ne
       {exchange.error && (exchange.error instanceof ApiError && exchange.error.code === 'access_denied' ? null : <Problem error={exchange.error} />)}
       {providers.map((name) => (
         <ButtonAnchor key={name} size="big" block icon="key" href={address(`/api/v1/auth/oauth/${name}/redirect`)} onClick={begin}>
-          <Trans>Continue with {names[name] ?? name}</Trans>
+          <Trans>Continue with {providerName(name)}</Trans>
         </ButtonAnchor>
       ))}
     </>

@@ -1,23 +1,37 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useQueryClient } from '@tanstack/react-query'
 import { useSearch } from '@tanstack/react-router'
-import { api } from '../../api/client'
+import { useState } from 'react'
+import { ApiError, api } from '../../api/client'
 import { Out } from '../../shell/Out'
 import { Button, ButtonLink } from '../../ui/Button'
-import { Problem } from '../../ui/Messages'
+import { PasswordField } from '../../ui/Field'
+import { Form, type Values } from '../../ui/Form'
 
-/** Confirms an address, when the reader says so: scanners of mail open links, too. */
+/**
+ * Confirms an address when the reader asks for it, because mail scanners open links, too. A change
+ * of the address also needs the account's login or its password.
+ */
 export default function VerifyEmail() {
   const { t } = useLingui()
   const queries = useQueryClient()
   const { token = '' } = useSearch({ strict: false }) as Record<string, string | undefined>
-  const confirm = useMutation({
-    mutationFn: () => api.POST('/api/v1/auth/verify-email', { body: { token } }),
-    onSuccess: () => queries.invalidateQueries(),
-  })
+  const [done, setDone] = useState(false)
+  const [asks, setAsks] = useState(false)
+
+  async function confirm(values: Values) {
+    try {
+      await api.POST('/api/v1/auth/verify-email', { body: { token, current_password: String(values.current_password ?? '') || undefined } })
+    } catch (error) {
+      if (error instanceof ApiError && error.fields.current_password) setAsks(true)
+      throw error
+    }
+    setDone(true)
+    await queries.invalidateQueries()
+  }
   return (
     <Out title={t`Confirm your address`}>
-      {confirm.isSuccess
+      {done
         ? (
           <div role="status">
             <h1><Trans>Your address is confirmed</Trans></h1>
@@ -25,12 +39,16 @@ export default function VerifyEmail() {
           </div>
         )
         : (
-          <div className="stack">
-            <h1><Trans>Confirm your address</Trans></h1>
-            {confirm.error && <Problem error={confirm.error} />}
-            <Button look="primary" size="big" block busy={confirm.isPending} onClick={() => confirm.mutate()}><Trans>Yes, this is my address</Trans></Button>
-            <p className="help center"><Trans>You did not ask for this? Then close the page; nothing happens.</Trans></p>
-          </div>
+          <Form className="stack" onSubmit={confirm}>
+            {({ busy }) => (
+              <>
+                <h1><Trans>Confirm your address</Trans></h1>
+                {asks && <PasswordField name="current_password" label={t`Password`} autoComplete="current-password" autoFocus />}
+                <Button type="submit" look="primary" size="big" block busy={busy}><Trans>Yes, this is my address</Trans></Button>
+                <p className="help center"><Trans>You did not ask for this? Then close the page; nothing happens.</Trans></p>
+              </>
+            )}
+          </Form>
         )}
     </Out>
   )

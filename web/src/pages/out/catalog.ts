@@ -1,5 +1,5 @@
 import { queryOptions } from '@tanstack/react-query'
-import { api, type Schema } from '../../api/client'
+import { api } from '../../api/client'
 
 /** The plans on sale in the reader's language. */
 export function plansQuery(locale: string) {
@@ -18,9 +18,4 @@ export function productsQuery(locale: string) {
     queryKey: ['products', locale],
     queryFn: async () => (await api.GET('/api/v1/catalog/products')).data!.data,
   })
-}
-
-/** The currencies in which some plan has a price. */
-export function currenciesOf(plans: Schema<'Plan'>[]): string[] {
-  return [...new Set(plans.flatMap((plan) => plan.prices.map((price) => price.currency)))].sort()
 }

@@ -1,8 +1,9 @@
-import { Plural, Trans, useLingui } from '@lingui/react/macro'
+import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, type Schema } from '../../api/client'
 import { pageOf, useFilters } from '../../app/filters'
+import { useSettings } from '../../app/session'
 import { Button } from '../../ui/Button'
 import { Confirm } from '../../ui/Confirm'
 import { MenuEntry, MenuLine, More } from '../../ui/Menu'
@@ -26,7 +27,8 @@ function FeatureRow({ of }: { of: Schema<'AdminFeature'> }) {
   const queries = useQueryClient()
   const [asked, setAsked] = useState<'edit' | 'remove'>()
   const name = nameIn(of.translations, i18n.locale)
-  const written = writtenIn(textsOf(of.translations))
+  const { locales } = useSettings()
+  const [written, offered] = [writtenIn(textsOf(of.translations), locales), locales.length]
   return (
     <tr>
       <td className="k1">
@@ -34,7 +36,7 @@ function FeatureRow({ of }: { of: Schema<'AdminFeature'> }) {
         <small><code>{of.code}</code></small>
       </td>
       <td className="k2 muted">{of.translations[i18n.locale]?.description || of.translations.en?.description}</td>
-      <td className="k3" data-l={t`Languages`}>{written === 4 ? <Trans>All four</Trans> : <span className="st warn"><Plural value={written} one="# of 4" other="# of 4" /></span>}</td>
+      <td className="k3" data-l={t`Languages`}>{written === offered ? <Trans>All languages</Trans> : <span className="st warn"><Trans>{written} of {offered}</Trans></span>}</td>
       <td className="k4">{of.is_active ? <Status tone="good"><Trans>Shown</Trans></Status> : <Status tone="off"><Trans>Hidden</Trans></Status>}</td>
       <td className="acts-cell">
         {(may('features.update') || may('features.delete')) && (

@@ -12,6 +12,7 @@ import { Read } from '../../ui/Read'
 import { useNameOf } from './activity/entries'
 import { BySubscription, HealthList } from './home/Asides'
 import { Figures } from './home/Figures'
+import { GetStarted } from './home/GetStarted'
 import { checksOf } from './home/health'
 import { Revenue } from './home/Revenue'
 import { statsQuery, type Stats } from './home/stats'
@@ -62,6 +63,7 @@ export default function Home() {
         {(found) => (
           <>
             <Figures of={found} />
+            <GetStarted of={found} />
             <Revenue of={found} />
             <div className="split sec">
               {may('logs.view') ? <Last /> : <div />}

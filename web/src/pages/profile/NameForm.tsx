@@ -1,7 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { api } from '../../api/client'
-import { languages, showIn, type Language } from '../../app/locale'
-import { useMe } from '../../app/session'
+import { offered, showIn, type Language } from '../../app/locale'
+import { useMe, useSettings } from '../../app/session'
 import { Button } from '../../ui/Button'
 import { SelectField, TextField } from '../../ui/Field'
 import { Form, type Values } from '../../ui/Form'
@@ -12,6 +12,7 @@ import { useReadAgain } from './useProfile'
 export function NameForm() {
   const { t } = useLingui()
   const { user } = useMe()
+  const { locales } = useSettings()
   const readAgain = useReadAgain()
 
   async function save(values: Values) {
@@ -28,7 +29,7 @@ export function NameForm() {
           <TextField name="name" label={t`Name`} defaultValue={user.name} autoComplete="name" />
           <SelectField name="locale" label={t`Language`} defaultValue={user.locale ?? ''} help={<Trans>Of mails to you and of these pages.</Trans>}>
             <option value="">{t`As the organization’s`}</option>
-            {Object.entries(languages).map(([code, name]) => <option key={code} value={code}>{name}</option>)}
+            {offered(locales).map(([code, name]) => <option key={code} value={code}>{name}</option>)}
           </SelectField>
           <div className="acts"><Button type="submit" look="primary" busy={busy} disabled={!changed}><Trans>Save</Trans></Button></div>
         </>

@@ -12,7 +12,7 @@ import { Lead } from './home/Lead'
 import { useGauges } from './home/meters'
 import { Next } from './home/Next'
 import { Todo } from './home/Todo'
-import { useFailedPayment, useOpenInvoices, usePaymentMethod, useSubscription, useTeamStats } from './shared/reads'
+import { useCredit, useFailedPayment, useNewestInvoices, useOpenInvoices, usePaymentMethod, useSubscription, useTeamStats } from './shared/reads'
 
 /** The statuses in which nothing new can be used. */
 const stopped = new Set(['past_due', 'unpaid', 'paused', 'incomplete'])
@@ -23,7 +23,8 @@ export default function Home() {
   const may = useMay()
   const subscription = useSubscription()
   const open = useOpenInvoices()
-  const billing = [usePaymentMethod(), useFailedPayment()]
+  const billing = [usePaymentMethod(), useFailedPayment(), useCredit(), useNewestInvoices()]
+  const former = (useNewestInvoices().data?.meta.total ?? 0) > 0
   const { usage, gauges, period, settled } = useGauges()
   const team = useTeamStats()
   // What comes piece by piece would push the rest down; it comes at once.
@@ -46,7 +47,7 @@ export default function Home() {
           <>
             <Attention subscription={data} invoices={open.data?.data ?? []} gauges={paused ? [] : gauges ?? []} />
             <Lead subscription={data} open={open.data?.data ?? []} />
-            <Todo subscribed={data !== null} />
+            {(data !== null || !former) && <Todo subscribed={data !== null} />}
           </>
         )}
       </Read>

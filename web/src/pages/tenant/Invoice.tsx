@@ -9,6 +9,7 @@ import { InvoiceState } from '../../ui/Status'
 import { InvoiceLines } from './invoices/InvoiceLines'
 import { PdfLink } from './invoices/InvoiceTable'
 import { OpenInvoice } from './invoices/OpenInvoice'
+import { stateOf } from './shared/bill'
 import { periodOf } from './shared/invoice'
 
 /** To whom an invoice is made out, as it was at its time. */
@@ -46,7 +47,7 @@ function Shown({ invoice }: { invoice: Schema<'Invoice'> }) {
     <>
       <div className="ent">
         <div>
-          <h1>{period} <InvoiceState status={invoice.status} /></h1>
+          <h1>{period} <InvoiceState status={stateOf(invoice)} /></h1>
           <p><Trans>Invoice {invoice.number}</Trans></p>
         </div>
         <div className="acts"><PdfLink invoice={invoice} size="m" /></div>

@@ -1,7 +1,10 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { $api } from '../../api/client'
 import { useFormat } from '../../app/format'
-import { useTenant } from '../../app/session'
+import { useFilters } from '../../app/filters'
+import { currenciesOf, firstCurrency } from '../../app/plans'
+import { useSettings, useTenant } from '../../app/session'
+import { CurrencyChoice } from '../../ui/CurrencyChoice'
 import { Skeleton } from '../../ui/Messages'
 import { Page } from '../../ui/Page'
 import { Read } from '../../ui/Read'
@@ -9,8 +12,17 @@ import { Bought } from './plan/Bought'
 import { CancelSection } from './plan/CancelSection'
 import { Chooser } from './plan/Chooser'
 import { PendingChange } from './plan/PendingChange'
-import { useHere, usePaymentMethod, useSubscription, useTeamStats } from './shared/reads'
+import { OpenInvoice } from './invoices/OpenInvoice'
+import { CreditSection } from './plan/CreditSection'
+import { sumsOf } from './shared/bill'
+import { useCredit, useHere, useNewestInvoices, useOpenInvoices, usePaymentMethod, useSubscription, useTeamStats } from './shared/reads'
 import { useWords } from './shared/words'
+
+/** The invoices that wait for a payment, as the home page has them. */
+function OpenInvoices() {
+  const open = useOpenInvoices().data?.data ?? []
+  return open.length > 0 && <div className="stack attention">{open.map((invoice) => <OpenInvoice key={invoice.id} invoice={invoice} />)}</div>
+}
 
 /** The plans side by side with what one gains and loses, what a change costs, and the end of the subscription. */
 export default function Plan() {
@@ -19,31 +31,45 @@ export default function Plan() {
   const format = useFormat()
   const here = useHere()
   const { preferred_currency } = useTenant()
+  const { default_currency } = useSettings()
+  const [search, filter] = useFilters()
   const read = useSubscription()
   const subscription = read.data?.data
-  const currency = subscription?.currency ?? preferred_currency
-  const plans = $api.useQuery('get', '/api/v1/tenant/{tenantId}/plans', { params: { ...here.params, query: { currency } } }, { enabled: read.isSuccess })
+  // Without a subscription the currency can be chosen, among those in which plans are sold.
+  const catalog = $api.useQuery('get', '/api/v1/catalog/plans', {}, { enabled: read.isSuccess && !subscription })
+  const currency = subscription?.currency ?? firstCurrency(catalog.data?.data ?? [], search.currency, default_currency, preferred_currency)
+  const known = subscription !== null || catalog.isFetched
+  const plans = $api.useQuery('get', '/api/v1/tenant/{tenantId}/plans', { params: { ...here.params, query: { currency } } }, { enabled: read.isSuccess && known })
+  const former = (useNewestInvoices().data?.meta.total ?? 0) > 0
+  const owed = format.list(sumsOf(useOpenInvoices().data?.data.filter((one) => one.payment_action) ?? []).map((one) => format.sum(one)))
 
   // What comes piece by piece would push the rest down; it comes at once.
-  const pending = [read, plans, useTeamStats(), usePaymentMethod()].some((one) => one.isLoading)
+  const pending = [read, catalog, plans, useTeamStats(), usePaymentMethod(), useCredit(), useNewestInvoices(), useOpenInvoices()].some((one) => one.isLoading)
 
   const what = subscription ? words.planWithSeats(subscription.plan.name, subscription.plan.pricing_type, subscription.quantity) : ''
   const until = subscription ? format.day(subscription.cancel_at ?? subscription.current_period_end) : ''
   const lead = !subscription
-    ? read.isSuccess && <Trans>Choose a plan to begin. You see what it costs before anything is charged.</Trans>
+    ? read.isSuccess && (former
+      ? <Trans>You have no plan at the moment. You see what one costs before anything is charged.</Trans>
+      : <Trans>Choose a plan to begin. You see what it costs before anything is charged.</Trans>)
+    : owed ? <Trans>You are on {what}. {owed} is due.</Trans>
     : subscription.cancel_at ? <Trans>You are on {what}. It ends on {until}.</Trans>
       : subscription.status === 'trialing' ? <Trans>You are on {what}, free until {until}.</Trans>
         : subscription.status === 'active' ? <Trans>You are on {what}, paid until {until}.</Trans>
           : <Trans>You are on {what}.</Trans>
   if (pending) return <Page title={t`Plan`} heading={null}><Skeleton lines={8} /></Page>
   return (
-    <Page title={t`Plan`} heading={subscription ? t`Change plan` : t`Choose a plan`} lead={lead}>
+    <Page title={t`Plan`} heading={subscription ? t`Change plan` : t`Choose a plan`} lead={lead}
+      actions={!subscription && <CurrencyChoice currencies={currenciesOf(catalog.data?.data ?? [])} value={currency} onChange={(code) => filter({ currency: code })} />}
+    >
+      <OpenInvoices />
       <Bought subscription={subscription ?? null} />
       {subscription?.pending_change && <div className="attention"><PendingChange change={subscription.pending_change} /></div>}
       <Read query={read} lines={6}>
         {({ data: current }) => (
           <>
-            <Read query={plans} lines={8}>{({ data }) => <Chooser plans={data} subscription={current} currency={currency} />}</Read>
+            <Read query={plans} lines={8}>{({ data }) => <Chooser plans={data} subscription={current} currency={currency} catalog={catalog.data?.data ?? []} />}</Read>
+            <CreditSection />
             {current && <CancelSection subscription={current} />}
           </>
         )}

@@ -1,4 +1,5 @@
 import { Trans, useLingui } from '@lingui/react/macro'
+import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useFilters } from '../../app/filters'
 import { useFormat } from '../../app/format'
@@ -28,6 +29,8 @@ export default function Team() {
   const waiting = (invitations.data?.data ?? []).filter((one) => one.status === 'pending' || one.status === 'expired')
   const people = members.data?.data.length ?? 0
   const price = subscription && format.money(subscription.price_cents, subscription.currency)
+  const paid = subscription?.quantity ?? 0
+  const free = Math.max(0, paid - people)
   const each = subscription && words.each({ ...subscription, pricing_type: subscription.plan.pricing_type })
   const show = search.show === 'people' || search.show === 'invitations' ? search.show : 'everyone'
   const choices = [
@@ -38,7 +41,17 @@ export default function Team() {
   return (
     <Page
       title={t`Team`}
-      lead={subscription?.plan.pricing_type === 'seat' ? <Trans>Each person is {price} {each} from the day they join.</Trans> : <Trans>Who works with you here, and what they may do.</Trans>}
+      lead={
+        subscription?.plan.pricing_type !== 'seat' || members.isPending ? <Trans>Who works with you here, and what they may do.</Trans>
+          : (
+              <>
+                {free > 0
+                  ? <Trans>Paid seats: {paid}, used: {people}, free: {free}. New members take the free seats first.</Trans>
+                  : <Trans>Paid seats: {paid}, all used. The next person is {price} {each} from the day they join.</Trans>}
+                {may('billing.manage') && <> <Link to="/plan" hash="seats"><Trans>Change seats</Trans></Link></>}
+              </>
+            )
+      }
       actions={may('team.invite') && <Button look="primary" icon="plus" onClick={() => setInviting(true)}><Trans>Invite someone</Trans></Button>}
     >
       <SeatLine />

@@ -24,8 +24,8 @@ function Answer({ of }: { of: Attempt }) {
   const format = useFormat()
   const duration = format.number(of.duration_ms)
   const failures: Record<string, string> = {
-    address_not_allowed: t`the address is not a public one`, connection_failed: t`no connection`, invalid_answer: t`no HTTP answer`,
-    name_not_found: t`the name is unknown`, timeout: t`no answer in 15 seconds`, tls_failed: t`the certificate is not valid`,
+    address_not_allowed: t`the name is unknown or its address is not public`, connection_failed: t`no connection`, invalid_answer: t`no HTTP answer`,
+    timeout: t`no answer in 15 seconds`, tls_failed: t`the certificate is not valid`,
   }
   if (of.error) return <>{failures[of.error] ?? of.error}</>
   return <Trans>{of.status_code} in {duration} ms</Trans>

@@ -8,8 +8,8 @@ import { Dialog } from '../../ui/Dialog'
 import { SelectField, TextField } from '../../ui/Field'
 import { Form, type Values } from '../../ui/Form'
 import type { Scope } from '../scope'
-import { keysOf, keysQuery } from './api'
-import { lifetimes, scopesOf, scopeWords } from './scopes'
+import { keysKey, keysOf } from './api'
+import { lifetimes, scopesOf, scopeWords, useHindrance } from './scopes'
 
 /** Makes a key: its name, what it opens and how long it works. */
 export function CreateKey({ open, scope, onClose, onMade }: {
@@ -25,12 +25,13 @@ export function CreateKey({ open, scope, onClose, onMade }: {
 function Body({ scope, onClose, onMade }: { scope: Scope; onClose: () => void; onMade: (key: Schema<'NewAPIKey'>) => void }) {
   const { t, i18n } = useLingui()
   const queries = useQueryClient()
-  const [scopes, setScopes] = useState<Schema<'APIKeyScope'>[]>(['usage.write'])
+  const hindrance = useHindrance(scope)
+  const [scopes, setScopes] = useState<Schema<'APIKeyScope'>[]>(hindrance('usage.write') ? [] : ['usage.write'])
 
   async function create(values: Values) {
     const days = String(values.expires_in_days)
     const made = await keysOf(scope).create({ name: String(values.name).trim(), scopes, expires_in_days: days ? Number(days) : null })
-    await queries.invalidateQueries({ queryKey: keysQuery(scope).queryKey })
+    await queries.invalidateQueries({ queryKey: keysKey(scope) })
     onClose()
     onMade(made)
   }
@@ -41,7 +42,10 @@ function Body({ scope, onClose, onMade }: { scope: Scope; onClose: () => void; o
           <TextField name="name" label={t`Name`} help={t`Which program uses it, such as “metering”.`} autoComplete="off" required autoFocus data-autofocus />
           <Choices
             name="scopes" label={t`What it opens`} columns value={scopes} onChange={setScopes}
-            options={scopesOf(scope === 'platform').map((one) => ({ value: one, label: i18n._(scopeWords[one]), small: <code>{one}</code> }))}
+            options={scopesOf(scope === 'platform').map((one) => {
+              const why = hindrance(one)
+              return { value: one, label: i18n._(scopeWords[one]), small: why ? i18n._(why) : <code>{one}</code>, disabled: why !== undefined }
+            })}
           />
           <SelectField name="expires_in_days" label={t`Works`} defaultValue="365">
             {lifetimes.map((days) => <option key={days} value={days ?? ''}>{days === null ? t`until it is ended` : days === 365 ? t`for a year` : t`for ${days} days`}</option>)}

@@ -8,7 +8,7 @@ import { SelectField, TextField } from '../../ui/Field'
 import { Form } from '../../ui/Form'
 import { toast } from '../../ui/Toast'
 import type { Scope } from '../scope'
-import { keysOf, keysQuery } from './api'
+import { keysKey, keysOf } from './api'
 import { overlaps } from './scopes'
 
 interface Props {
@@ -20,7 +20,7 @@ interface Props {
 
 function useReload(scope: Scope): () => Promise<void> {
   const queries = useQueryClient()
-  return () => queries.invalidateQueries({ queryKey: keysQuery(scope).queryKey })
+  return () => queries.invalidateQueries({ queryKey: keysKey(scope) })
 }
 
 export function RenameKey({ of, scope, open, onClose }: Props) {

@@ -7,7 +7,7 @@ import { Status } from '../../ui/Status'
 import { Day, When } from '../../ui/When'
 import type { Scope } from '../scope'
 import { EndKey, RenameKey, RotateKey } from './KeyDialogs'
-import { scopeWords } from './scopes'
+import { scopeWords, useHindrance } from './scopes'
 
 type Asked = 'rename' | 'rotate' | 'end' | undefined
 
@@ -26,6 +26,9 @@ export function KeyRow({ of, scope, onMade }: { of: Schema<'APIKey'>; scope: Sco
   const { t, i18n } = useLingui()
   const [asked, setAsked] = useState<Asked>()
   const over = [of.revoked_at, of.expires_at].some((at) => at !== null && new Date(at).getTime() <= now())
+  const hindrance = useHindrance(scope)
+  // A replacement opens the same, so it takes the same permissions as a new key.
+  const replaceable = !of.scopes.some((one) => hindrance(one))
   const maker = of.created_by?.name
   return (
     <tr className={over ? 'is-over' : undefined}>
@@ -40,7 +43,7 @@ export function KeyRow({ of, scope, onMade }: { of: Schema<'APIKey'>; scope: Sco
         {!over && (
           <More small>
             <MenuEntry icon="pencil" onClick={() => setAsked('rename')}><Trans>Rename</Trans></MenuEntry>
-            {!of.revoked_at && <MenuEntry icon="swap" onClick={() => setAsked('rotate')}><Trans>Replace by a new one</Trans></MenuEntry>}
+            {!of.revoked_at && replaceable && <MenuEntry icon="swap" onClick={() => setAsked('rotate')}><Trans>Replace by a new one</Trans></MenuEntry>}
             <MenuLine />
             <MenuEntry icon="x" danger onClick={() => setAsked('end')}><Trans>End it now</Trans></MenuEntry>
           </More>

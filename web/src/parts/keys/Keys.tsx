@@ -2,9 +2,11 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
 import type { Schema } from '../../api/client'
+import { pageOf, useFilters } from '../../app/filters'
 import { Button } from '../../ui/Button'
 import { Empty } from '../../ui/Messages'
 import { Section } from '../../ui/Page'
+import { Pager } from '../../ui/Pager'
 import { Read } from '../../ui/Read'
 import { SecretDialog } from '../Secret'
 import type { Scope } from '../scope'
@@ -15,37 +17,41 @@ import { KeyRow } from './KeyRow'
 /** The API keys of the platform or a tenant: the list, and how one is made. */
 export function Keys({ scope }: { scope: Scope }) {
   const { t } = useLingui()
-  const keys = useQuery(keysQuery(scope))
+  const [search] = useFilters()
+  const keys = useQuery(keysQuery(scope, pageOf(search)))
   const [creating, setCreating] = useState(false)
   const [made, setMade] = useState<Schema<'NewAPIKey'>>()
   const create = <Button size="s" icon="plus" onClick={() => setCreating(true)}><Trans>New key</Trans></Button>
   return (
     <Section
-      className="part" title={<Trans>API keys</Trans>} end={keys.data?.length ? create : undefined}
+      className="part" title={<Trans>API keys</Trans>} end={keys.data?.data.length ? create : undefined}
       lead={scope === 'platform'
         ? <Trans>What your programs sign in with. A key of the platform works for every tenant and opens only what it was made for.</Trans>
         : <Trans>What your programs sign in with. A key opens only what it was made for.</Trans>}
     >
       <Read query={keys}>
-        {(list) => list.length === 0
+        {(page) => page.data.length === 0
           ? (
             <Empty slim icon="key" title={<Trans>No keys yet</Trans>} actions={<Button look="primary" icon="plus" onClick={() => setCreating(true)}><Trans>New key</Trans></Button>}>
               <Trans>Make one for each program, so that each can be ended alone.</Trans>
             </Empty>
           )
           : (
-            <table className="table mid cards rows keys">
-              <thead>
-                <tr>
-                  <th scope="col"><Trans>Name</Trans></th>
-                  <th scope="col"><Trans>Opens</Trans></th>
-                  <th scope="col"><Trans>Last used</Trans></th>
-                  <th scope="col"><Trans>Ends</Trans></th>
-                  <th scope="col" className="fit"><span className="sr">{t`Actions`}</span></th>
-                </tr>
-              </thead>
-              <tbody>{list.map((key) => <KeyRow key={key.id} of={key} scope={scope} onMade={setMade} />)}</tbody>
-            </table>
+            <>
+              <table className="table mid cards rows keys">
+                <thead>
+                  <tr>
+                    <th scope="col"><Trans>Name</Trans></th>
+                    <th scope="col"><Trans>Opens</Trans></th>
+                    <th scope="col"><Trans>Last used</Trans></th>
+                    <th scope="col"><Trans>Ends</Trans></th>
+                    <th scope="col" className="fit"><span className="sr">{t`Actions`}</span></th>
+                  </tr>
+                </thead>
+                <tbody>{page.data.map((key) => <KeyRow key={key.id} of={key} scope={scope} onMade={setMade} />)}</tbody>
+              </table>
+              <Pager meta={page.meta} />
+            </>
           )}
       </Read>
       <CreateKey open={creating} scope={scope} onClose={() => setCreating(false)} onMade={setMade} />

@@ -8,7 +8,7 @@ export function keysOf(scope: Scope) {
   if (scope === 'platform') {
     const at = (key: string) => ({ path: { key } })
     return {
-      list: async () => (await api.GET('/api/v1/admin/api-keys')).data!.data,
+      list: async (page: number) => (await api.GET('/api/v1/admin/api-keys', { params: { query: { page } } })).data!,
       create: async (body: Create) => (await api.POST('/api/v1/admin/api-keys', { body })).data!.data,
       rename: (key: string, name: string) => api.PATCH('/api/v1/admin/api-keys/{key}', { params: at(key), body: { name } }),
       rotate: async (key: string, overlap_minutes: number) =>
@@ -19,7 +19,7 @@ export function keysOf(scope: Scope) {
   const { tenantId } = scope
   const at = (key: string) => ({ path: { tenantId, key } })
   return {
-    list: async () => (await api.GET('/api/v1/tenant/{tenantId}/api-keys', { params: { path: { tenantId } } })).data!.data,
+    list: async (page: number) => (await api.GET('/api/v1/tenant/{tenantId}/api-keys', { params: { path: { tenantId }, query: { page } } })).data!,
     create: async (body: Create) => (await api.POST('/api/v1/tenant/{tenantId}/api-keys', { params: { path: { tenantId } }, body })).data!.data,
     rename: (key: string, name: string) => api.PATCH('/api/v1/tenant/{tenantId}/api-keys/{key}', { params: at(key), body: { name } }),
     rotate: async (key: string, overlap_minutes: number) =>
@@ -28,5 +28,8 @@ export function keysOf(scope: Scope) {
   }
 }
 
-/** The keys of a scope, the newest first. */
-export const keysQuery = (scope: Scope) => queryOptions({ queryKey: ['api-keys', scopeKey(scope)], queryFn: keysOf(scope).list })
+/** What all pages of the keys of a scope are cached under. */
+export const keysKey = (scope: Scope) => ['api-keys', scopeKey(scope)]
+
+/** A page of the keys of a scope, the newest first. */
+export const keysQuery = (scope: Scope, page = 1) => queryOptions({ queryKey: [...keysKey(scope), page], queryFn: () => keysOf(scope).list(page) })

@@ -1,5 +1,6 @@
 import { plural, t } from '@lingui/core/macro'
 import type { Formats } from '../../app/format'
+import { providerName } from '../../app/providers'
 import { roleWord } from '../../app/roles'
 import type { IconName } from '../../ui/Icon'
 import type { Change, NameOf, Said } from './types'
@@ -31,6 +32,9 @@ function nameOf({ facts, type }: Change, name: NameOf, language: string): string
 
 /** The role after a change, else the one before. */
 const role = ({ after, before }: Told) => roleWord(text(after.role) ?? text(before.role) ?? '')
+
+/** The identity provider of an entry about an account. */
+const provider = ({ after, before }: Told) => providerName(text(after.provider) ?? text(before.provider) ?? '')
 
 /** The plan of a subscription, where its name is known. */
 const plan = ({ after, name }: Told) => name('plan', text(after.plan_id) ?? '')
@@ -71,6 +75,7 @@ const actions: Record<string, [IconName, Words]> = {
   'tenant.created': ['building', ({ who }) => t`${who} created the organization`],
   'tenant.updated': ['pencil', ({ who }) => t`${who} changed the details of the organization`],
   'tenant.setup_completed': ['check', ({ who }) => t`${who} completed the setup`],
+  'tenant.vat_checked': ['check', () => t`The VAT number was checked`],
   'tenant.deleted': ['x', ({ who }) => t`${who} deleted the organization`],
   'tenant.dissolved': ['x', ({ who }) => t`${who} deleted the empty organization`],
   'tenant.restored': ['undo', ({ who }) => t`${who} restored the organization`],
@@ -81,6 +86,17 @@ const actions: Record<string, [IconName, Words]> = {
     const owner = find('user', text(after.owner_id) ?? '')
     return owner ? t`${who} made ${owner} the owner of the organization` : t`${who} handed over the ownership`
   }],
+  'login.succeeded': ['key', ({ who }) => t`${who} signed in`],
+  'login.blocked': ['lock', ({ what }) => t`Signing in as ${what} was blocked for a while: too many wrong passwords`],
+  'password.changed': ['lock', ({ who }) => t`${who} changed their password`],
+  'password.reset': ['lock', ({ who }) => t`${who} set a new password with an emailed link`],
+  'email.verified': ['mail', ({ who }) => t`${who} confirmed their email address`],
+  'email.changed': ['mail', ({ who, after }) => {
+    const email = text(after.email)
+    return email ? t`${who} changed their email address to ${email}` : t`${who} changed their email address`
+  }],
+  'identity.linked': ['key', (of) => t`${of.who} linked an account at ${provider(of)}`],
+  'identity.removed': ['key', (of) => t`${of.who} removed the account at ${provider(of)}`],
   'account.deleted': ['x', ({ entry, who }) => (entry.actor ? t`${who} deleted their account` : t`Somebody deleted their account`)],
   'user.imported': ['person', ({ who, what }) => t`${who} imported the account of ${what}`],
   'subscription.imported': ['swap', ({ who }) => t`${who} imported the subscription`],
@@ -109,6 +125,7 @@ const actions: Record<string, [IconName, Words]> = {
   'subscription.resumed': ['undo', ({ who }) => t`${who} resumed the subscription`],
   'invoice.paid': ['card', ({ who, what }) => (what ? t`${who} paid invoice ${what}` : t`${who} paid an invoice`)],
   'invoice.voided': ['x', ({ who, what }) => (what ? t`${who} voided invoice ${what}` : t`${who} voided an invoice`)],
+  'invoice.characters_replaced': ['alert', ({ what, after }) => t`The document of invoice ${what} lacks these characters: ${text(after.characters) ?? ''}`],
   'impersonation.started': ['eye', ({ who, what }) => t`${who} began to act as ${what}`],
   'impersonation.ended': ['eye', ({ who, what }) => t`${who} stopped acting as ${what}`],
   'api_key.rotated': ['key', ({ who, what }) => t`${who} replaced the API key ${what}`],
@@ -155,6 +172,14 @@ function detail({ entry, before, after, format }: Told): string | undefined {
     case 'member.role_changed': {
       const old = roleWord(text(before.role) ?? '')
       return old ? t`${old} before` : undefined
+    }
+    case 'login.succeeded': {
+      const method = text(after.method)
+      return method === 'password' ? t`With a password` : method && t`With ${providerName(method)}`
+    }
+    case 'email.changed': {
+      const old = text(before.email)
+      return old && t`${old} before`
     }
     case 'subscription.canceled': return after.immediately === true ? t`At once` : undefined
     default: return undefined

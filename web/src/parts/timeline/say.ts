@@ -14,7 +14,9 @@ function sayPayment(type: string, facts: PaymentFacts, format: Formats): Said {
     case 'payment.succeeded': return { icon: 'card', text: t`${sum} was paid`, ...about }
     case 'payment.failed': return { icon: 'alert', tone: 'bad', text: t`A payment of ${sum} was declined`, small, ...about }
     case 'payment.action_required': return { icon: 'clock', tone: 'warn', text: t`A payment of ${sum} waits for the bank’s confirmation`, small, ...about }
-    case 'invoice.issued': return { icon: 'receipt', text: t`An invoice for ${sum} was issued`, ...about }
+    case 'invoice.issued': return facts.amount < 0
+      ? { icon: 'receipt', text: t`${format.money(-facts.amount, facts.currency)} was credited to the balance`, ...about }
+      : { icon: 'receipt', text: t`An invoice for ${sum} was issued`, ...about }
     case 'invoice.voided': return { icon: 'x', text: t`An invoice for ${sum} was voided`, ...about }
     case 'refund.created': return { icon: 'undo', text: t`${sum} was refunded`, ...about }
     default: return { icon: 'card', text: `${plainType(type)}: ${sum}`, small, ...about }

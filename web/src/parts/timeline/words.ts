@@ -10,14 +10,11 @@ export function text(of: unknown, language = 'en'): string | undefined {
   return (typeof texts[language] === 'string' && texts[language]) || (typeof texts.en === 'string' && texts.en) || undefined
 }
 
-/** What only people do: where nobody is named, the account is gone. */
-const byPeople = /^(member|invitation|role|tenant\.(updated|ownership)|billing_portal|impersonation)/
-
 /** Who did it: a person, a program by its key, or the service itself. */
 export function whoOf(entry: Change): string {
   if (entry.actor) return entry.actor.name
   if (entry.api_key) return t`The API key “${entry.api_key.name}”`
-  return entry.tenant && byPeople.test(entry.type) ? t`Somebody who has left` : t`The service`
+  return entry.by === 'former_user' ? t`Somebody who has left` : t`The service`
 }
 
 /** A type that has no words yet, as words: subscription.paused is subscription paused. */

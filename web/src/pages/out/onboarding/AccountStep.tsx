@@ -2,8 +2,9 @@ import { Trans, useLingui } from '@lingui/react/macro'
 import { useQueryClient } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
-import { api, type Schema } from '../../../api/client'
+import { address, api, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
+import { BillingFields, billingOf } from '../../../parts/BillingFields'
 import { Button } from '../../../ui/Button'
 import { TextField } from '../../../ui/Field'
 import { Form, type Values } from '../../../ui/Form'
@@ -40,13 +41,13 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
       body: {
         plan_slug: plan.slug, currency: choice.currency, quantity: plan.pricing_type === 'seat' ? choice.seats : undefined,
         name: String(values.name), email: String(values.email), password: String(values.password), password_confirmation: String(values.password),
-        tenant_name: String(values.tenant_name) || undefined,
+        tenant_name: String(values.tenant_name) || undefined, ...billingOf(values),
       },
     })
     sessionStorage.removeItem(store)
     queries.clear()
     keepChoice(choice)
-    location.assign(answer.data!.checkout_url)
+    location.assign(answer.data!.checkout_url ?? address('/'))
     await new Promise(() => {}) // the button stays at work until the page is left
   }
   return (
@@ -54,7 +55,7 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
       <div>
         <h1><Trans>Your account</Trans></h1>
         <p className="muted">
-          {plan.trial_days > 0
+          {costs.free ? <Trans>This plan is free. You need no card.</Trans> : plan.trial_days > 0
             ? <Trans>Free until {start}. Stop before and you pay nothing.</Trans>
             : <Trans>Then you pay, and your organization is ready.</Trans>}
         </p>
@@ -78,9 +79,10 @@ export function AccountStep({ choice, plans }: { choice: Choice; plans: Schema<'
             >
               <AccountFields kept={kept()} />
               <TextField name="tenant_name" label={t`Organization`} hint={t`optional`} autoComplete="organization" defaultValue={kept().tenant_name} />
+              <BillingFields details={kept()} countryFirst />
               <PlanChoice plan={plan} choice={choice} />
               <Button type="submit" look="primary" size="big" block busy={busy}>
-                {plan.trial_days > 0 ? <Trans>To the payment — {amount} on {start}</Trans> : <Trans>To the payment — {amount}</Trans>}
+                {costs.free ? <Trans>Start for free</Trans> : plan.trial_days > 0 ? <Trans>To the payment — {amount} on {start}</Trans> : <Trans>To the payment — {amount}</Trans>}
               </Button>
               <Agreement />
               <p className="help center"><Trans>Have an account? <Link to="/sign-in" search={{ next: `/onboarding?plan=${plan.slug}&currency=${choice.currency}&seats=${choice.seats}` }}>Sign in</Link></Trans></p>

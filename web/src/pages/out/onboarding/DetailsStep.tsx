@@ -1,10 +1,28 @@
 import { Trans } from '@lingui/react/macro'
-import { useQueryClient } from '@tanstack/react-query'
+import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
+import { useEffect } from 'react'
 import { api, type Schema } from '../../../api/client'
 import { Button } from '../../../ui/Button'
 import { Form, type Values } from '../../../ui/Form'
+import { Problem, Skeleton } from '../../../ui/Messages'
 import { BillingFields, billingOf } from '../../../parts/BillingFields'
+
+/** Completes the onboarding of a tenant whose details were given before the payment. */
+export function CompleteStep() {
+  const queries = useQueryClient()
+  const navigate = useNavigate()
+  const complete = useMutation({
+    mutationFn: async () => {
+      await api.PATCH('/api/v1/onboarding/complete-setup', { body: {} })
+      await queries.invalidateQueries()
+      await navigate({ to: '/', replace: true })
+    },
+  })
+  const { mutate, error } = complete
+  useEffect(() => mutate(), [mutate])
+  return error ? <Problem error={error} onRetry={() => mutate()} /> : <Skeleton lines={5} />
+}
 
 /** Takes what invoices need, and completes the onboarding. */
 export function DetailsStep({ status }: { status: Schema<'OnboardingStatus'> }) {

@@ -2,7 +2,9 @@ import { Trans } from '@lingui/react/macro'
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useNavigate } from '@tanstack/react-router'
 import { api, type Schema } from '../../../api/client'
+import { currenciesOf } from '../../../app/plans'
 import { Button } from '../../../ui/Button'
+import { CurrencyChoice } from '../../../ui/CurrencyChoice'
 import { PlanCards } from '../PlanCards'
 import type { Choice } from '../Onboarding'
 
@@ -10,6 +12,7 @@ import type { Choice } from '../Onboarding'
 export function PlanStep({ choice, plans, canSkip }: { choice: Choice; plans: Schema<'Plan'>[]; canSkip?: boolean }) {
   const navigate = useNavigate()
   const queries = useQueryClient()
+  const choose = (currency: string) => void navigate({ to: '/onboarding', search: { currency }, replace: true })
   const skip = useMutation({
     mutationFn: () => api.PATCH('/api/v1/onboarding/complete-setup', { body: {} }),
     onSuccess: async () => {
@@ -19,10 +22,15 @@ export function PlanStep({ choice, plans, canSkip }: { choice: Choice; plans: Sc
   })
   return (
     <div className="board-wide">
-      <h1><Trans>Choose a plan</Trans></h1>
-      <p className="muted gap-below"><Trans>You can change it whenever you like.</Trans></p>
+      <div className="page-head">
+        <div>
+          <h1><Trans>Choose a plan</Trans></h1>
+          <p><Trans>You can change it whenever you like.</Trans></p>
+        </div>
+        <div className="acts"><CurrencyChoice currencies={currenciesOf(plans)} value={choice.currency} onChange={choose} /></div>
+      </div>
       <PlanCards
-        plans={plans} currency={choice.currency}
+        plans={plans} currency={choice.currency} onCurrency={choose}
         action={(plan) => (
           <Button block onClick={() => void navigate({ to: '/onboarding', search: { plan: plan.slug, currency: choice.currency } })}>
             {plan.trial_days > 0 ? <Trans>Try {plan.name}</Trans> : <Trans>Choose {plan.name}</Trans>}

@@ -12,7 +12,7 @@ export function useCosts(plan: Schema<'Plan'>, choice: Choice) {
   const seats = plan.pricing_type === 'seat' ? choice.seats : 1
   const regular = price * seats
   const start = new Date(now() + plan.trial_days * 86_400_000)
-  return { price, seats, regular, today: plan.trial_days > 0 ? 0 : regular, start }
+  return { price, seats, regular, today: plan.trial_days > 0 ? 0 : regular, start, free: regular === 0 && plan.pricing_type !== 'usage' }
 }
 
 /** What a choice costs, as a small receipt. */

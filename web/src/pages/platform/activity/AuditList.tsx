@@ -41,7 +41,7 @@ export function AuditList() {
           ? <Empty slim icon="activity" title={filtered ? <Trans>Nothing fits these filters</Trans> : <Trans>Nothing was changed yet</Trans>}>{!filtered && <Trans>Every change by anybody is recorded here and cannot be altered.</Trans>}</Empty>
           : <><Events entries={changes(found.data)} name={name} byDay withTenant /><Pager meta={found.meta} /></>}
       </Read>
-      <datalist id="actions">{['plan.updated', 'plan_price.psp_created', 'member.role_changed', 'member.removed', 'invitation.created', 'tenant.updated', 'tenant.deleted', 'subscription.canceled', 'subscription.plan_changed', 'invoice.voided', 'api_key.created', 'impersonation.started'].map((one) => <option key={one} value={one} />)}</datalist>
+      <datalist id="actions">{['plan.updated', 'plan_price.psp_created', 'member.role_changed', 'member.removed', 'invitation.created', 'tenant.updated', 'tenant.deleted', 'subscription.canceled', 'subscription.plan_changed', 'invoice.voided', 'api_key.created', 'impersonation.started', 'login.succeeded', 'login.blocked', 'password.changed'].map((one) => <option key={one} value={one} />)}</datalist>
     </>
   )
 }

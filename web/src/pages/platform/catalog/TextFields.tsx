@@ -1,6 +1,7 @@
 import { Trans, useLingui } from '@lingui/react/macro'
 import { useContext } from 'react'
 import { languages, type Language } from '../../../app/locale'
+import { useSettings } from '../../../app/session'
 import { FieldErrors } from '../../../ui/Field'
 import { Icon } from '../../../ui/Icon'
 import { languageCodes, type Texts } from './texts'
@@ -10,14 +11,15 @@ function Below({ error, missing }: { error?: string; missing: boolean }) {
   return <span className="help">{missing && <span className="st warn small"><Trans>Not written yet</Trans></span>}</span>
 }
 
-/** Name and description in the four languages, side by side. */
+/** Name and description in the languages that are offered, side by side. */
 export function TextFields({ texts, onChange }: { texts: Texts; onChange: (to: Texts) => void }) {
   const { t } = useLingui()
   const errors = useContext(FieldErrors)
+  const { locales } = useSettings()
   const set = (code: Language, key: 'name' | 'description', value: string) => onChange({ ...texts, [code]: { ...texts[code], [key]: value } })
   return (
     <div className="lang">
-      {languageCodes.map((code) => {
+      {languageCodes.filter((code) => locales.includes(code)).map((code) => {
         const { name, description } = texts[code]
         const language = languages[code]
         const error = errors[`name.${code}`]?.[0] ?? errors[`description.${code}`]?.[0] ?? (code === 'en' ? errors.name?.[0] : undefined)
@@ -42,6 +44,6 @@ export function TextFields({ texts, onChange }: { texts: Texts; onChange: (to: T
 }
 
 /** In how many languages all is written that is written in English. */
-export function writtenIn(texts: Texts): number {
-  return languageCodes.filter((code) => texts[code].name && (texts[code].description || !texts.en.description)).length
+export function writtenIn(texts: Texts, locales: string[]): number {
+  return languageCodes.filter((code) => locales.includes(code) && texts[code].name && (texts[code].description || !texts.en.description)).length
 }

@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query'
 import { api } from '../../../api/client'
+import { setDecimals } from '../../../app/currencies'
 
 /** The catalog changes as a whole: one change reads all of it again. */
 export const catalogKey = ['catalog']
@@ -29,21 +30,25 @@ export const priceStatusQuery = (id: string) => queryOptions({
   refetchOnWindowFocus: false,
 })
 
-/** All features, to choose from. */
+/** All features in the order in which customers see them, to choose from. */
 export const allFeaturesQuery = queryOptions({
   queryKey: [...catalogKey, 'features', 'all'],
-  queryFn: async () => (await api.GET('/api/v1/admin/features', { params: { query: { per_page: 100 } } })).data!.data,
+  queryFn: async () => (await api.GET('/api/v1/admin/features', { params: { query: { per_page: 100, sort: ['sort_order', 'code'] } } })).data!.data,
 })
 
 export const featuresQuery = (query: { search?: string; page: number }) => queryOptions({
   queryKey: [...catalogKey, 'features', query],
-  queryFn: async () => (await api.GET('/api/v1/admin/features', { params: { query: { 'filter[search]': query.search, page: query.page } } })).data!,
+  queryFn: async () => (await api.GET('/api/v1/admin/features', { params: { query: { 'filter[search]': query.search, page: query.page, sort: ['sort_order', 'code'] } } })).data!,
   placeholderData: (before) => before,
 })
 
 export const currenciesQuery = queryOptions({
   queryKey: ['currencies'],
-  queryFn: async () => (await api.GET('/api/v1/admin/currencies')).data!.data,
+  queryFn: async () => {
+    const currencies = (await api.GET('/api/v1/admin/currencies')).data!.data
+    setDecimals(currencies)
+    return currencies
+  },
 })
 
 /** How many tenants have a plan, by the price that they pay. */

@@ -1,12 +1,12 @@
 import { Trans, useLingui } from '@lingui/react/macro'
-import { useQueryClient } from '@tanstack/react-query'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
-import { api, type Schema } from '../../../api/client'
+import { api, ApiError, type Schema } from '../../../api/client'
 import { Button } from '../../../ui/Button'
 import { Dialog } from '../../../ui/Dialog'
 import { Check, TextField } from '../../../ui/Field'
 import { Form, type Values } from '../../../ui/Form'
-import { catalogKey } from '../catalog/reads'
+import { allFeaturesQuery, catalogKey } from '../catalog/reads'
 import { TextFields } from '../catalog/TextFields'
 import { sent, slugOf, textsOf } from '../catalog/texts'
 
@@ -32,9 +32,16 @@ function Body({ of, onClose }: Props) {
   const [texts, setTexts] = useState(textsOf(of?.translations))
   const [code, setCode] = useState(of?.code)
   const shown = code ?? slugOf(texts.en.name)
+  const others = useQuery(allFeaturesQuery).data ?? []
+  const [place, setPlace] = useState(of && String(of.sort_order))
+  const order = place ?? String(Math.max(0, ...others.map((one) => one.sort_order)) + 10)
 
   async function save(values: Values) {
-    const body = { ...sent(texts), is_active: values.is_active === true }
+    if (!/^\d+$/.test(order.trim())) {
+      const message = t`Write a whole number.`
+      throw new ApiError(422, message, undefined, { sort_order: [message] })
+    }
+    const body = { ...sent(texts), sort_order: Number(order), is_active: values.is_active === true }
     if (of) await api.PATCH('/api/v1/admin/features/{feature}', { params: { path: { feature: of.id } }, body: of.is_system ? body : { ...body, code: shown } })
     else await api.POST('/api/v1/admin/features', { body: { ...body, code: shown } })
     await queries.invalidateQueries({ queryKey: catalogKey })
@@ -48,6 +55,10 @@ function Body({ of, onClose }: Props) {
           <TextField
             name="code" label={t`Code`} hint={of?.is_system ? t`fixed` : undefined} disabled={of?.is_system} value={shown} onChange={(event) => setCode(event.target.value)} autoComplete="off"
             help={t`Your program asks by it what a customer may do.`}
+          />
+          <TextField
+            name="sort_order" label={t`Place in lists`} inputMode="numeric" value={order} onChange={(event) => setPlace(event.target.value)} autoComplete="off"
+            help={t`Small numbers come first, in every plan. Features with the same number are in the order of their codes.`}
           />
           <Check name="is_active" defaultChecked={of?.is_active ?? true} small={<Trans>Without it, price lists leave it out. Limits of who has it hold all the same.</Trans>}><Trans>Shown to customers</Trans></Check>
           <div className="acts">

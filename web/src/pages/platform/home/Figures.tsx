@@ -124,9 +124,10 @@ function Health({ of }: { of: Stats }) {
   const well = checks.filter((one) => one.tone === 'good').length
   const first = checks.find((one) => one.tone === 'bad') ?? checks.find((one) => one.tone === 'warn')
   const all = checks.length
+  const unknown = checks.filter((one) => one.tone === 'plain').length
   return (
     <Figure label={<Trans>Health</Trans>} value={<Trans>{well} of {all}</Trans>} spark={<SparkChecks tones={checks.map((one) => one.tone)} />} to="/platform" hash="health">
-      <span className="delta">{first ? <Status tone={first.tone}>{first.trouble}</Status> : <Trans>All is well</Trans>}</span>
+      <span className="delta">{first ? <Status tone={first.tone}>{first.trouble}</Status> : unknown > 0 ? plural(unknown, { one: '# not checked yet', other: '# not checked yet' }) : <Trans>All is well</Trans>}</span>
     </Figure>
   )
 }

@@ -41,8 +41,9 @@ export function SparkChecks({ tones }: { tones: string[] }) {
   return (
     <svg className="chart" viewBox={`0 0 ${width} 32`} aria-hidden="true">
       {tones.map((tone, i) => {
-        const well = tone === 'good'
-        return <rect key={i} className={well ? 'b' : tone === 'bad' ? 'bx' : 'bw'} x={left + i * step + 2} y={well ? 18 : 6} width={step - 4} height={well ? 12 : 24} rx="2" />
+        // What was never asked is neither well nor in trouble: low and faint.
+        const [look, high] = { good: ['b', 12], plain: ['bf', 4] }[tone] ?? [tone === 'bad' ? 'bx' : 'bw', 24]
+        return <rect key={i} className={String(look)} x={left + i * step + 2} y={30 - Number(high)} width={step - 4} height={high} rx="2" />
       })}
     </svg>
   )

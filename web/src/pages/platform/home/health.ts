@@ -6,7 +6,8 @@ import type { Health } from './stats'
 export interface Check {
   key: string
   name: string
-  tone: 'good' | 'warn' | 'bad'
+  /** plain: not known, because it was never asked. */
+  tone: 'good' | 'warn' | 'bad' | 'plain'
   /** A figure or a few words. */
   text: string
   /** What is wrong, as a sentence of its own. */
@@ -29,13 +30,14 @@ function notifications({ provider }: Health, format: Formats): Check {
   const late = provider.waiting > 0 && provider.delay_seconds >= lateAfter
   const since = provider.last_notification_at
   const text = late ? lateness(provider.delay_seconds) : since ? format.ago(since) : t`none yet`
-  return { key: 'notifications', name: t`Provider’s notifications`, tone: late ? 'warn' : 'good', text, trouble: late ? t`The payment provider’s notifications are late` : undefined }
+  return { key: 'notifications', name: t`Provider’s notifications`, tone: late ? 'warn' : since ? 'good' : 'plain', text, trouble: late ? t`The payment provider’s notifications are late` : undefined }
 }
 
 function provider({ provider: of }: Health, format: Formats): Check {
   const name = t`Payment provider`
   if (!of.reachable) return { key: 'provider', name, tone: 'bad', text: t`no answer`, trouble: t`The payment provider does not answer` }
-  return { key: 'provider', name, tone: 'good', text: of.latency_ms === null ? t`not asked yet` : t`${format.number(Math.round(of.latency_ms))} ms` }
+  if (of.latency_ms === null) return { key: 'provider', name, tone: 'plain', text: t`not asked yet` }
+  return { key: 'provider', name, tone: 'good', text: t`${format.number(Math.round(of.latency_ms))} ms` }
 }
 
 function database({ database_ms: ms }: Health, format: Formats): Check {
@@ -52,10 +54,19 @@ function jobs({ jobs: of }: Health): Check {
   return { key: 'jobs', name, tone: 'good', text: plural(of.waiting, { one: '# waiting', other: '# waiting' }) }
 }
 
+function mails({ mail: of }: Health): Check {
+  const name = t`Mail`
+  if (of.failing > 0 || of.sent === false) {
+    return { key: 'mail', name, tone: 'bad', text: plural(of.failing, { one: '# mail failed', other: '# mails failed' }), trouble: t`Mail cannot be sent` }
+  }
+  if (of.sent === null) return { key: 'mail', name, tone: 'plain', text: of.waiting > 0 ? plural(of.waiting, { one: '# waiting', other: '# waiting' }) : t`none sent yet` }
+  return { key: 'mail', name, tone: 'good', text: plural(of.waiting, { one: '# waiting', other: '# waiting' }) }
+}
+
 function webhooks({ webhooks: of }: Health, format: Formats): Check {
   const name = t`Webhooks to customers`
   const all = of.delivered + of.failed
-  if (all === 0) return { key: 'webhooks', name, tone: 'good', text: t`none today` }
+  if (all === 0) return { key: 'webhooks', name, tone: 'plain', text: t`none today` }
   const few = of.delivered / all < fewest
   return { key: 'webhooks', name, tone: few ? 'warn' : 'good', text: t`${format.percent(of.delivered / all)} delivered`, trouble: few ? t`Many webhooks do not reach customers` : undefined }
 }
@@ -64,7 +75,7 @@ function webhooks({ webhooks: of }: Health, format: Formats): Check {
 export function checksOf(health: Health, format: Formats): Check[] {
   return [
     notifications(health, format), provider(health, format), database(health, format),
-    { key: 'mail', name: t`Mail`, tone: 'good', text: plural(health.mail.waiting, { one: '# waiting', other: '# waiting' }) },
+    mails(health),
     jobs(health), webhooks(health, format),
   ]
 }

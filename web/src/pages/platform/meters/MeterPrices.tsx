@@ -17,16 +17,28 @@ export interface DraftMeterPrice {
   saved?: Schema<'AdminMeterPrice'>
 }
 
+/** Moves the decimal point of a number in text, to the right where by is positive: no float is computed with. */
+function moved(text: string, by: number): string {
+  const [whole = '', decimals = ''] = text.split('.')
+  const digits = by < 0 ? whole.padStart(-by + 1, '0') + decimals : whole + decimals.padEnd(by, '0')
+  const point = (by < 0 ? Math.max(whole.length, -by + 1) : whole.length) + by
+  const left = digits.slice(0, point).replace(/^0+(?=\d)/, '')
+  const right = digits.slice(point).replace(/0+$/, '')
+  return right ? `${left}.${right}` : left
+}
+
 /** A unit price as one writes it: 0.2 minor units are 0.002. */
 export function writtenUnit(cents: number, digits: number): string {
-  return String(Number((cents / 10 ** digits).toFixed(14)))
+  // String writes small numbers with an exponent; a unit price has at most twelve decimals.
+  const plain = String(cents)
+  return moved(plain.includes('e') ? cents.toFixed(12) : plain, -digits)
 }
 
 /** What was written as minor units with decimals; undefined where it is no amount. */
 export function unitPrice(text: string, digits: number): number | undefined {
   const plain = text.trim().replace(/\s/g, '').replace(',', '.')
   if (!/^\d+(\.\d*)?$/.test(plain)) return undefined
-  return Number((Number(plain) * 10 ** digits).toFixed(12))
+  return Number(moved(plain, digits))
 }
 
 /** What one unit costs, one price a currency. A meter with a linked price is billed. */

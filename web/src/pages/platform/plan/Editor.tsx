@@ -3,8 +3,10 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { api, ApiError, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
+import { useSettings } from '../../../app/session'
 import { Button } from '../../../ui/Button'
-import { Form } from '../../../ui/Form'
+import { Confirm } from '../../../ui/Confirm'
+import { Canceled, Form } from '../../../ui/Form'
 import { Section } from '../../../ui/Page'
 import { toast } from '../../../ui/Toast'
 import { catalogKey } from '../catalog/reads'
@@ -12,7 +14,7 @@ import { TextFields, writtenIn } from '../catalog/TextFields'
 import { everyWord } from '../catalog/words'
 import { usePlatformMay } from '../may'
 import { Affected } from './Affected'
-import { priceChanges, summary } from './changes'
+import { priceChanges, summary, type PriceChange } from './changes'
 import { useDigits } from './digits'
 import { draftOf, givenIn, requestOf, type Draft } from './draft'
 import { Entitlements } from './Entitlements'
@@ -31,12 +33,27 @@ function atFeatures(error: unknown, draft: Draft): never {
   throw new ApiError(error.status, error.message, error.code, fields, error.body)
 }
 
+/** A change of a price, with its size where there was one before. */
+function PriceEffect({ of: { currency, before, after } }: { of: PriceChange }) {
+  const format = useFormat()
+  const [from, to] = [before !== undefined && format.money(before, currency), after !== undefined && format.money(after, currency)]
+  if (from && to && before) {
+    const by = (after! - before) / before
+    const size = format.percent(Math.abs(by))
+    return <span><b><Trans>{from} becomes {to}</Trans></b> {by < 0 ? <Trans>({size} less)</Trans> : <Trans>({size} more)</Trans>}</span>
+  }
+  if (from && to) return <b><Trans>{from} becomes {to}</Trans></b>
+  return <b>{to ? <Trans>{to} is new</Trans> : <Trans>{from || currency} goes</Trans>}</b>
+}
+
 /** A plan being changed: what is written stays until it is saved or discarded. */
 export function Editor({ plan, onDiscard }: { plan: Schema<'AdminPlan'>; onDiscard: () => void }) {
   const { t } = useLingui()
   const format = useFormat()
   const queries = useQueryClient()
   const digits = useDigits()
+  const settings = useSettings()
+  const offered = settings.locales.length
   const may = usePlatformMay()
   const mayEdit = may('plans.update')
   const before = draftOf(plan, digits)
@@ -50,9 +67,19 @@ export function Editor({ plan, onDiscard }: { plan: Schema<'AdminPlan'>; onDisca
   }
   const set = (change: Partial<Draft>) => setDraft({ ...draft, ...change })
   const changes = summary(draft, before, digits, format)
-  const written = writtenIn(draft.texts)
-  const price = priceChanges(draft, before, digits).find((one) => one.before !== undefined && one.after !== undefined)
+  const written = writtenIn(draft.texts, settings.locales)
+  const prices = priceChanges(draft, before, digits)
+  const [decide, setDecide] = useState<(sure: boolean) => void>()
+  const price = prices.find((one) => one.before !== undefined && one.after !== undefined)
   const every = everyWord({ interval_unit: draft.interval_unit, interval_count: Number(draft.interval_count) || 1 })
+
+  /** Asks whether prices shall change, with the effect: Enter in a field is easily pressed. */
+  async function confirmPrices() {
+    if (prices.length === 0) return
+    const sure = await new Promise<boolean>((then) => setDecide(() => then))
+    setDecide(undefined)
+    if (!sure) throw new Canceled()
+  }
 
   async function save() {
     const { body, mistakes } = requestOf(draft, before, digits)
@@ -61,6 +88,7 @@ export function Editor({ plan, onDiscard }: { plan: Schema<'AdminPlan'>; onDisca
       const words = { amount: t`Write an amount, such as 19.00.`, number: t`Write a whole number.` }
       throw new ApiError(422, t`Something cannot be read as a number.`, undefined, Object.fromEntries(wrong.map(([name, kind]) => [name, [words[kind]]])))
     }
+    await confirmPrices()
     const saved = await api.PATCH('/api/v1/admin/plans/{plan}', { params: { path: { plan: plan.id } }, body }).catch((error: unknown) => atFeatures(error, draft))
     setDraft(draftOf(saved.data!.data, digits))
     await queries.invalidateQueries({ queryKey: catalogKey })
@@ -72,7 +100,7 @@ export function Editor({ plan, onDiscard }: { plan: Schema<'AdminPlan'>; onDisca
       {({ busy }) => (
         <>
           <div>
-            <Section className="part" title={<Trans>Name and description</Trans>} end={<Trans>{written} of 4 languages</Trans>}>
+            <Section className="part" title={<Trans>Name and description</Trans>} end={settings.locales.length > 1 && <Trans>{written} of {offered} languages</Trans>}>
               <TextFields texts={draft.texts} onChange={(texts) => set({ texts })} />
             </Section>
             <Prices plan={plan} prices={draft.prices} onChange={(prices) => set({ prices })} label={t`Price, ${every}`} mayEdit={mayEdit} />
@@ -83,6 +111,15 @@ export function Editor({ plan, onDiscard }: { plan: Schema<'AdminPlan'>; onDisca
             <Preview draft={draft} />
             <Affected plan={plan.id} draft={draft} before={before} />
           </aside>
+          <Confirm
+            calm open={decide !== undefined} onClose={() => decide?.(false)} onConfirm={async () => decide?.(true)}
+            title={<Trans>Change the price?</Trans>} action={<Trans>Change the price</Trans>}
+          >
+            <ul className="list">
+              {prices.map((one) => <li key={one.currency}><PriceEffect of={one} /></li>)}
+            </ul>
+            <Affected plan={plan.id} draft={draft} before={before} />
+          </Confirm>
           {changes.length > 0 && mayEdit && (
             <div className="savebar">
               <p className="t13 muted" role="status">{format.list(changes)}</p>

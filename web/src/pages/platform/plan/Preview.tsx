@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { formats } from '../../../app/format'
 import { languages, type Language } from '../../../app/locale'
+import { useSettings } from '../../../app/session'
 import { Segments } from '../../../ui/Field'
 import { Icon } from '../../../ui/Icon'
 import { allFeaturesQuery } from '../catalog/reads'
@@ -26,6 +27,7 @@ function Price({ draft, currency, language }: { draft: Draft; currency: string |
 /** The plan as its customers will see it, in a language and currency of one's choice. */
 export function Preview({ draft }: { draft: Draft }) {
   const { t, i18n } = useLingui()
+  const settings = useSettings()
   const features = useQuery(allFeaturesQuery).data ?? []
   const [language, setLanguage] = useState<Language>(i18n.locale as Language)
   const [chosen, setChosen] = useState<string>()
@@ -46,10 +48,10 @@ export function Preview({ draft }: { draft: Draft }) {
           </select>
         )}
       </div>
-      <Segments
+      {settings.locales.length > 1 && <Segments
         className="s block4" label={t`Language`} value={language} onChange={setLanguage}
-        options={languageCodes.map((code) => ({ value: code, label: <abbr title={languages[code]}>{code.toUpperCase()}</abbr> }))}
-      />
+        options={languageCodes.filter((code) => settings.locales.includes(code)).map((code) => ({ value: code, label: <abbr title={languages[code]}>{code.toUpperCase()}</abbr> }))}
+      />}
       <div className="offer" lang={language}>
         <h3>{name || '–'}</h3>
         <p className="t13 muted">{texts.description || draft.texts.en.description}</p>

@@ -41,7 +41,7 @@ function MeterBar({ gauge, period, paused }: { gauge: Gauge; period: Period; pau
       : gauge.resets === 'daily' ? <Trans>Starts again every day</Trans>
         : <Trans>What is kept</Trans>
   const remark = paused ? <Trans>Paused</Trans>
-    : gauge.limit === null ? <Trans>No limit</Trans>
+    : gauge.limit === null ? (gauge.inPlan ? <Trans>No limit</Trans> : <Trans>Not in your plan</Trans>)
       : gauge.forecast !== undefined && gauge.forecast > gauge.used ? <Trans>≈ {forecast} at today’s pace</Trans>
         : gauge.used >= gauge.limit ? (gauge.hard ? <Trans>The limit is reached</Trans> : <Trans>Above the limit</Trans>)
           : null

@@ -5,6 +5,7 @@ import { useFormat } from '../../../app/format'
 import { Section } from '../../../ui/Page'
 import { Read } from '../../../ui/Read'
 import { InvoiceState } from '../../../ui/Status'
+import { stateOf } from '../shared/bill'
 import { mainLine, periodOf } from '../shared/invoice'
 import { useHere } from '../shared/reads'
 
@@ -25,9 +26,9 @@ export function LastInvoices() {
                 {data.map((invoice) => (
                   <li key={invoice.id}>
                     <Link className="rowlink" to="/invoices/$invoiceId" params={{ invoiceId: invoice.id }}>{periodOf(invoice, format, { short: true })}</Link>
-                    {invoice.status === 'paid'
+                    {stateOf(invoice) === 'paid'
                       ? <span className="faint cut">{mainLine(invoice)?.description}</span>
-                      : <InvoiceState status={invoice.status} />}
+                      : <InvoiceState status={stateOf(invoice)} />}
                     <span className="end num">{format.sum(invoice.total)}</span>
                     {invoice.pdf_url && (
                       <a href={address(`/api/v1/tenant/${invoice.tenant_id}/invoices/${invoice.id}/pdf`)} download={`${invoice.number}.pdf`} aria-label={t`PDF of ${invoice.number}`}>PDF</a>

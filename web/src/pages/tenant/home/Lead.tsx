@@ -1,19 +1,27 @@
 import { Trans } from '@lingui/react/macro'
+import type { ReactNode } from 'react'
 import { $api, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { useMay, useTenant } from '../../../app/session'
 import { ButtonLink } from '../../../ui/Button'
+import { nextBill, splitOpen, sumsOf } from '../shared/bill'
 import { useMethodWords } from '../shared/method'
-import { useHere, usePaymentMethod } from '../shared/reads'
+import { useCredit, useHere, useNewestInvoices, usePaymentMethod, useTeamStats } from '../shared/reads'
 import { regularPrice, useWords } from '../shared/words'
 
+/** A tenant without a plan: a new one, or one that had a plan before. */
 function NoPlan({ calm }: { calm: boolean }) {
   const tenant = useTenant()
   const may = useMay()
+  const former = (useNewestInvoices().data?.meta.total ?? 0) > 0
   return (
     <div className="lead">
-      <h1><Trans>{tenant.name} has no plan yet</Trans></h1>
-      <p><Trans>Choose one to begin. You see what it costs before anything is charged.</Trans></p>
+      <h1>{former ? <Trans>{tenant.name} has no plan at the moment</Trans> : <Trans>{tenant.name} has no plan yet</Trans>}</h1>
+      <p>
+        {former
+          ? <Trans>Your data, your team and your invoices are still here. Choose a plan to continue.</Trans>
+          : <Trans>Choose one to begin. You see what it costs before anything is charged.</Trans>}
+      </p>
       {may('billing.manage') && <div className="acts"><ButtonLink to="/plan" look={calm ? 'plain' : 'primary'}><Trans>See the plans</Trans></ButtonLink></div>}
     </div>
   )
@@ -27,40 +35,47 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
   const format = useFormat()
   const usagePlan = subscription?.plan.pricing_type === 'usage'
   const estimate = $api.useQuery('get', '/api/v1/tenant/{tenantId}/usage/cost-estimate', here, { enabled: usagePlan })
+  const credit = useCredit().data?.data.balance
+  const members = useTeamStats().data?.data.members ?? 0
   const method = usePaymentMethod().data?.data
   const methodWords = useMethodWords()
   if (!subscription) return <NoPlan calm={open.length > 0} />
 
-  const { currency, plan } = subscription
-  const what = words.planWithSeats(plan.name, plan.pricing_type, subscription.quantity)
+  const { currency, plan, quantity } = subscription
+  const money = (cents: number) => format.money(cents, currency)
+  const what = words.planWithSeats(plan.name, plan.pricing_type, quantity)
   const regular = regularPrice(subscription)
   const usage = estimate.data?.data.total_amount_cents ?? 0
-  const price = format.money(subscription.price_cents, currency)
-  const each = words.each({ ...subscription, pricing_type: subscription.plan.pricing_type })
-  const total = format.money(regular + usage, currency)
-  const base = format.money(regular, currency)
-  const extra = format.money(usage, currency)
-  const renewal = format.day(subscription.current_period_end)
-  const due = open.reduce((sum, one) => sum + one.total.amount_cents, 0)
-  const owed = format.money(due, open[0]?.total.currency ?? currency)
+  const bill = nextBill(subscription, usage, credit)
+  const price = money(subscription.price_cents)
+  const each = words.each({ ...subscription, pricing_type: plan.pricing_type })
+  const total = money(bill.total)
+  const base = money(regular)
+  const extra = money(usage)
+  const renewal = format.day(bill.at)
+  const { due, inProgress } = splitOpen(open)
+  const sums = (invoices: Schema<'Invoice'>[]) => format.list(sumsOf(invoices).map((one) => format.sum(one)))
+  const runs = subscription.status === 'active' || subscription.status === 'trialing'
   const seat = plan.pricing_type === 'seat'
+  const end = subscription.cancel_at && format.day(subscription.cancel_at)
 
-  // Of a payment to come; what is due may have been tried with another one.
-  const how = method && due === 0 && !subscription.cancel_at && regular + usage > 0 && methodWords(method)
-
-  const [sentence, why] = (() => {
-    if (due > 0) {
+  const [sentence, why, pays] = ((): [ReactNode, ReactNode, boolean?] => {
+    if (due.length > 0) {
+      const owed = sums(due)
       return [
         <Trans key="s">{what} — <span className="nowrap">{owed} is due</span></Trans>,
-        subscription.status === 'active'
-          ? <Trans key="w">The next regular payment is on {renewal}.</Trans>
-          : <Trans key="w">What the plan contains is paused until it is paid. Your data and your team stay as they are.</Trans>,
+        !runs ? <Trans key="w">What the plan contains is paused until it is paid. Your data and your team stay as they are.</Trans>
+          : end ? <Trans key="w">The plan ends on {end}.</Trans> : <Trans key="w">The next regular payment is on {renewal}.</Trans>,
       ]
     }
-    if (subscription.cancel_at) {
-      const end = format.day(subscription.cancel_at)
-      return [<Trans key="s">{what} — <span className="nowrap">ends on {end}</span></Trans>, <Trans key="w">Nothing is charged any more. Until then everything works as before.</Trans>]
+    if (!runs && inProgress.length > 0) {
+      const owed = sums(inProgress)
+      return [
+        <Trans key="s">{what} — <span className="nowrap">payment of {owed} in progress</span></Trans>,
+        <Trans key="w">You do not need to do anything. The plan continues as soon as the payment arrives.</Trans>,
+      ]
     }
+    if (end) return [<Trans key="s">{what} — <span className="nowrap">ends on {end}</span></Trans>, <Trans key="w">Nothing is charged any more. Until then everything works as before.</Trans>]
     if (subscription.status === 'trialing' && subscription.trial_ends_at) {
       const end = format.day(subscription.trial_ends_at)
       return [
@@ -74,15 +89,29 @@ export function Lead({ subscription, open }: { subscription: Schema<'Subscriptio
       return [<Trans key="s">{what} — <span className="nowrap">paused</span></Trans>, <Trans key="w">It goes on as soon as a payment arrives.</Trans>]
     }
     if (regular + usage === 0) return [<Trans key="s">{what} — <span className="nowrap">free</span></Trans>, <Trans key="w">Nothing is charged. Usage starts again on {renewal}.</Trans>]
+    const because = usagePlan
+      ? <Trans key="w">{base} {each} and {extra} for usage so far.</Trans>
+      : seat
+        ? (quantity > members
+            ? <Trans key="w">{price} {each} for each seat; seats used: {members} of {quantity}.</Trans>
+            : <Trans key="w">{price} {each} for each seat. Who joins in between is charged for the days.</Trans>)
+        : <Trans key="w">{price} {each}, until you change or cancel it.</Trans>
+    // Without the credit nobody knows what will be charged.
+    if (bill.charged === undefined || bill.applied === undefined) return [<Trans key="s">{what} — <span className="nowrap">{total} {each}</span></Trans>, because]
+    const charged = money(bill.charged)
+    const applied = money(bill.applied)
+    if (bill.charged === 0 && bill.applied === 0) return [<Trans key="s">{what} — <span className="nowrap">nothing to pay on {renewal}</span></Trans>, because]
+    if (bill.charged === 0) {
+      const balance = credit ? format.sum(credit) : ''
+      return [<Trans key="s">{what} — <span className="nowrap">nothing to pay on {renewal}</span></Trans>, <Trans key="w">The invoice of {total} is paid from your balance of {balance}.</Trans>]
+    }
     return [
-      <Trans key="s">{what} — <span className="nowrap">{total} on {renewal}</span></Trans>,
-      usagePlan
-        ? <Trans key="w">{base} {each} and {extra} for usage so far.</Trans>
-        : seat
-          ? <Trans key="w">{price} {each} for each seat. Who joins in between is charged for the days.</Trans>
-          : <Trans key="w">{price} {each}, until you change or cancel it.</Trans>,
+      <Trans key="s">{what} — <span className="nowrap">{charged} on {renewal}</span></Trans>,
+      bill.applied > 0 ? <>{because} <Trans>The invoice is {total}; your balance pays {applied} of it.</Trans></> : because,
+      true,
     ]
   })()
+  const how = method && pays && methodWords(method)
   return (
     <div className="lead">
       <h1>{sentence}</h1>

@@ -1,10 +1,11 @@
 import { Trans } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
-import type { Schema } from '../../../api/client'
+import { $api, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { Section } from '../../../ui/Page'
-import { useFailedPayment, useInvitations } from '../shared/reads'
-import { regularPrice, useWords } from '../shared/words'
+import { nextBill } from '../shared/bill'
+import { useCredit, useFailedPayment, useHere, useInvitations } from '../shared/reads'
+import { useWords } from '../shared/words'
 import type { Gauge } from './meters'
 
 interface Coming {
@@ -20,6 +21,9 @@ export function Next({ subscription, gauges }: { subscription: Schema<'Subscript
   const words = useWords()
   const invitations = useInvitations().data?.data ?? []
   const failed = useFailedPayment().data?.data
+  const credit = useCredit().data?.data.balance
+  const usagePlan = subscription?.plan.pricing_type === 'usage'
+  const usage = $api.useQuery('get', '/api/v1/tenant/{tenantId}/usage/cost-estimate', useHere(), { enabled: usagePlan }).data?.data.total_amount_cents ?? 0
   const coming: Coming[] = gauges.flatMap((gauge) => {
     if (!gauge.reached || gauge.limit === null) return []
     const limit = words.quantity(gauge.limit, gauge.unit)
@@ -33,15 +37,17 @@ export function Next({ subscription, gauges }: { subscription: Schema<'Subscript
     coming.push({ key: 'attempt', at: new Date(failed.next_attempt_at), text: <Trans>The payment of {owed} is tried again</Trans> })
   }
   if (subscription) {
-    const amount = format.money(regularPrice(subscription), subscription.currency)
+    const bill = nextBill(subscription, usage, credit)
+    const charged = bill.charged ?? bill.total
+    const amount = format.money(charged, subscription.currency)
     const { name } = subscription.plan
     const end = new Date(subscription.current_period_end)
     if (subscription.cancel_at) coming.push({ key: 'end', at: new Date(subscription.cancel_at), text: <Trans>{name} ends</Trans> })
-    else if (subscription.status === 'trialing') coming.push({ key: 'trial', at: end, text: <Trans>The trial ends, and {amount} is charged</Trans> })
+    else if (subscription.status === 'trialing') coming.push({ key: 'trial', at: end, text: charged > 0 ? <Trans>The trial ends, and {amount} is charged</Trans> : <Trans>The trial ends, and nothing is charged</Trans> })
     else if (subscription.status === 'active') {
       coming.push({
         key: 'renewal', at: end,
-        text: regularPrice(subscription) === 0 ? <Trans>Usage starts again</Trans> : <Trans>{amount} is charged, and usage starts again</Trans>,
+        text: charged === 0 ? <Trans>Usage starts again</Trans> : <Trans>{amount} is charged, and usage starts again</Trans>,
       })
     }
   }

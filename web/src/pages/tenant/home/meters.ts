@@ -1,7 +1,7 @@
 import { useQueries } from '@tanstack/react-query'
 import { $api, type Schema } from '../../../api/client'
 import { now } from '../../../app/clock'
-import { useHere } from '../shared/reads'
+import { useEntitlements, useHere, useSubscription } from '../shared/reads'
 
 const day = 86_400_000
 
@@ -13,6 +13,8 @@ export interface Gauge {
   used: number
   limit: number | null
   hard: boolean
+  /** The plan has it. A meter that no plan limits is recorded all the same. */
+  inPlan: boolean
   /** Starts again with the period; else it is kept. */
   resets: Schema<'ResetInterval'>
   /** At the end of the period; undefined where nobody can tell. */
@@ -45,11 +47,11 @@ function rounded(value: number): number {
   return Number(Math.max(0, value).toPrecision(3))
 }
 
-function gauge(meter: Schema<'MeterSummary'>, points: Schema<'SeriesPoint'>[], period: Period): Gauge {
+function gauge(meter: Schema<'MeterSummary'>, points: Schema<'SeriesPoint'>[], period: Period, inPlan: boolean): Gauge {
   const days = totals(points, meter.aggregation_type)
   const told: Gauge = {
     code: meter.meter_code, name: meter.meter_name, unit: meter.unit_label, used: meter.current_usage, limit: meter.quota_limit,
-    hard: meter.quota_enforcement === 'hard', resets: meter.reset_interval, days,
+    hard: meter.quota_enforcement === 'hard', inPlan: inPlan || meter.quota_limit !== null, resets: meter.reset_interval, days,
   }
   const passed = (period.now.getTime() - period.start.getTime()) / day
   const left = (period.end.getTime() - period.now.getTime()) / day
@@ -71,6 +73,9 @@ export function useGauges() {
   const here = useHere()
   const usage = $api.useQuery('get', '/api/v1/tenant/{tenantId}/usage', here)
   const summary = usage.data?.data
+  const granted = useEntitlements()
+  const billed = $api.useQuery('get', '/api/v1/tenant/{tenantId}/usage/cost-estimate', here, { enabled: useSubscription().data?.data?.plan.pricing_type === 'usage' })
+  const inPlan = new Set([...(granted.data?.data.map((one) => one.key) ?? []), ...(billed.data?.data.lines.map((one) => one.meter_code) ?? [])])
   const from = summary?.period_start ?? ''
   const series = useQueries({
     queries: (summary?.meters ?? []).map(({ meter_code }) => ({
@@ -83,9 +88,9 @@ export function useGauges() {
   // The last point is the service's day. Where that is today, the time is known better.
   const at = Math.abs(now() - today) < 2 * day ? now() : today + day / 2
   const period = summary && { start: new Date(summary.period_start), end: new Date(summary.period_end), now: new Date(at) }
-  const gauges = summary && period && summary.meters.map((meter, i) => gauge(meter, read[i]!, period))
+  const gauges = summary && period && summary.meters.map((meter, i) => gauge(meter, read[i]!, period, inPlan.has(meter.meter_code)))
     .sort((a, b) => share(b) - share(a))
-  return { usage, gauges, period, settled: series.every((one) => !one.isPending) }
+  return { usage, gauges, period, settled: series.every((one) => !one.isPending) && !granted.isPending && !billed.isLoading }
 }
 
 /** How much of its limit a meter will come to, or 0 without one. */

@@ -1,6 +1,7 @@
 import { Trans } from '@lingui/react/macro'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
+import { leftToPay } from '../shared/bill'
 
 function Line({ line }: { line: Schema<'InvoiceLine'> }) {
   const format = useFormat()
@@ -20,6 +21,7 @@ function Line({ line }: { line: Schema<'InvoiceLine'> }) {
 /** What an invoice consists of and comes to. */
 export function InvoiceLines({ invoice }: { invoice: Schema<'Invoice'> }) {
   const format = useFormat()
+  const { amount_cents: applied, currency } = invoice.balance_applied
   return (
     <div>
       <table className="table cards lines">
@@ -36,6 +38,9 @@ export function InvoiceLines({ invoice }: { invoice: Schema<'Invoice'> }) {
         <div><dt><Trans>Without tax</Trans></dt><dd>{format.sum(invoice.subtotal)}</dd></div>
         <div><dt><Trans>Tax</Trans></dt><dd>{format.sum(invoice.tax)}</dd></div>
         <div className="tot"><dt><Trans>Total</Trans></dt><dd>{format.sum(invoice.total)}</dd></div>
+        {applied > 0 && <div><dt><Trans>Paid from balance</Trans></dt><dd>{format.money(-applied, currency)}</dd></div>}
+        {applied < 0 && <div><dt><Trans>Added to your balance</Trans></dt><dd>{format.money(-applied, currency)}</dd></div>}
+        {applied > 0 && <div className="tot"><dt>{invoice.status === 'open' ? <Trans>To pay</Trans> : <Trans>Charged</Trans>}</dt><dd>{format.sum(leftToPay(invoice))}</dd></div>}
       </dl>
     </div>
   )

@@ -4,6 +4,7 @@ import { address, type Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { ButtonAnchor } from '../../../ui/Button'
 import { InvoiceState } from '../../../ui/Status'
+import { stateOf } from '../shared/bill'
 import { mainLine, otherLines, periodOf } from '../shared/invoice'
 import { PayButton } from '../shared/Pay'
 
@@ -24,7 +25,7 @@ function StateDetail({ invoice }: { invoice: Schema<'Invoice'> }) {
   const format = useFormat()
   if (invoice.status === 'paid' && invoice.paid_at) return <small>{format.day(invoice.paid_at)}</small>
   if (invoice.status !== 'open') return null
-  if (!invoice.payment_action) return <small><Trans>Payment is under way</Trans></small>
+  if (!invoice.payment_action) return null
   if (invoice.payment_action.type === 'confirm') return <small><Trans>Your bank wants you to confirm it</Trans></small>
   if (!invoice.due_date) return null
   const day = format.day(invoice.due_date)
@@ -49,7 +50,7 @@ function Row({ invoice }: { invoice: Schema<'Invoice'> }) {
         )}
       </td>
       <td className="k3 muted nowrap">{invoice.number}</td>
-      <td className="k4"><InvoiceState status={invoice.status} /><StateDetail invoice={invoice} /></td>
+      <td className="k4"><InvoiceState status={stateOf(invoice)} /><StateDetail invoice={invoice} /></td>
       <td className="num k5"><b>{format.sum(invoice.total)}</b></td>
       <td className="acts-cell k6"><PayButton invoice={invoice} size="s" /><PdfLink invoice={invoice} /></td>
     </tr>

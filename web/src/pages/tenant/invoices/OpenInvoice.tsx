@@ -3,6 +3,7 @@ import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
 import { useMay } from '../../../app/session'
 import { Note } from '../../../ui/Messages'
+import { leftToPay } from '../shared/bill'
 import { periodOf } from '../shared/invoice'
 import { useFailedPayment } from '../shared/reads'
 import { PayButton } from '../shared/Pay'
@@ -13,7 +14,7 @@ export function OpenInvoice({ invoice }: { invoice: Schema<'Invoice'> }) {
   const format = useFormat()
   const may = useMay()
   const read = useFailedPayment().data?.data
-  const amount = format.sum(invoice.total)
+  const amount = format.sum(leftToPay(invoice))
   const period = periodOf(invoice, format)
   if (!invoice.payment_action) return <Note icon="clock" title={<Trans>{amount} for {period} is under way</Trans>}><Trans>Your bank is moving it. That can take a few days.</Trans></Note>
   const failed = read?.invoice === invoice.id ? read : undefined

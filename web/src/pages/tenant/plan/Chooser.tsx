@@ -17,7 +17,9 @@ import { Receipt } from './Receipt'
 const beside = 3
 
 /** The plans to choose from, the seats, and what the choice costs. */
-export function Chooser({ plans, subscription, currency }: { plans: Schema<'OfferedPlan'>[]; subscription: Schema<'Subscription'> | null; currency: string }) {
+export function Chooser({ plans, subscription, currency, catalog }: {
+  plans: Schema<'OfferedPlan'>[]; subscription: Schema<'Subscription'> | null; currency: string; catalog: Schema<'Plan'>[]
+}) {
   const { t } = useLingui()
   const words = useWords()
   const may = useMay()
@@ -32,8 +34,8 @@ export function Chooser({ plans, subscription, currency }: { plans: Schema<'Offe
   const shown = plans.filter((plan) => intervalOf(plan) === interval || plan.id === subscription?.plan.id)
   const chosen = shown.find((plan) => plan.slug === search.plan && !hindranceOf(plan, subscription)) ?? shown.find((plan) => plan.id === subscription?.plan.id)
   const rows = rowsOf(shown)
-  const current = chosen !== undefined && chosen.id === subscription?.plan.id
-  const seats = current ? subscription!.quantity : chosen?.pricing_type === 'seat' ? Math.max(members, wanted || subscription?.quantity || members) : 1
+  const seats = chosen?.pricing_type === 'seat' ? Math.max(members, wanted || subscription?.quantity || members) : 1
+  const quota = chosen?.features.find((one) => one.code === 'team-members' && one.type === 'quota')?.value
   const people = plural(members, { one: '# person is in the team', other: '# people are in the team' })
 
   if (plans.length === 0) return <Empty icon="plan" title={<Trans>There are no plans yet</Trans>}><Trans>As soon as one is offered, you find it here.</Trans></Empty>
@@ -44,19 +46,20 @@ export function Chooser({ plans, subscription, currency }: { plans: Schema<'Offe
       <RowNames rows={rows} />
       {shown.map((plan) => (
         <PlanColumn
-          key={plan.id} plan={plan} rows={rows} subscription={subscription} chosen={plan.id === chosen?.id} readOnly={!may('billing.manage')}
+          key={plan.id} plan={plan} rows={rows} currency={currency} others={catalog.find((one) => one.id === plan.id)?.prices.map((one) => one.currency) ?? []}
+          onCurrency={subscription ? undefined : (code) => filter({ currency: code })} subscription={subscription} chosen={plan.id === chosen?.id} readOnly={!may('billing.manage')}
           onChoose={() => filter({ plan: plan.slug, done: undefined, checkout: undefined })}
         />
       ))}
     </div>
   )
-  const choice = chosen?.pricing_type === 'seat' && !current && may('billing.manage') && (
-    <section className="seats">
+  const choice = chosen?.pricing_type === 'seat' && may('billing.manage') && (
+    <section className="seats" id="seats">
       <div>
         <h2><Trans>Seats</Trans></h2>
-        <p className="muted t13"><Trans>{people}. An invitation is paid for when it is accepted.</Trans></p>
+        <p className="muted t13"><Trans>{people}. You pay for every seat, used or not.</Trans></p>
       </div>
-      <Stepper value={seats} onChange={setWanted} min={members} max={100_000} label={t`Seats`} fewer={t`One seat fewer`} more={t`One seat more`} />
+      <Stepper value={seats} onChange={setWanted} min={members} max={Math.max(members, quota ?? 100_000)} label={t`Seats`} fewer={t`One seat fewer`} more={t`One seat more`} />
     </section>
   )
   const receipt = chosen && <Receipt plan={chosen} seats={seats} subscription={subscription} currency={currency} />

@@ -2,10 +2,25 @@ import { Plural, Trans } from '@lingui/react/macro'
 import type { ReactNode } from 'react'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
-import { regularPrice, useWords } from '../shared/words'
+import { nextBill, sumsOf } from '../shared/bill'
+import { useCredit, useOpenInvoices } from '../shared/reads'
+import { useWords } from '../shared/words'
+import { amountsOf } from './usePreview'
 
 function Figure({ label, small, amount, className }: { label: ReactNode; small?: ReactNode; amount: ReactNode; className?: string }) {
   return <div className={className}><dt>{label}{small && <small>{small}</small>}</dt><dd>{amount}</dd></div>
+}
+
+/** The next regular bill, and what of it is charged where the balance pays a part. */
+function NextBill({ at, total, due = total, currency }: { at: ReactNode; total: number; due?: number; currency: string }) {
+  const format = useFormat()
+  return (
+    <>
+      <Figure className="next" label={<Trans>Next regular bill</Trans>} small={at} amount={format.money(total, currency)} />
+      {due < total && <Figure label={<Trans>From your balance</Trans>} amount={format.money(due - total, currency)} />}
+      {due < total && <Figure label={<Trans>Then charged</Trans>} amount={format.money(due, currency)} />}
+    </>
+  )
 }
 
 /** The lines of the receipt: the new plan, what is left of the old one, what waited, the sum and the next bill. */
@@ -14,51 +29,65 @@ export function Figures({ plan, seats, subscription, preview }: {
 }) {
   const words = useWords()
   const format = useFormat()
-  const current = plan.id === subscription?.plan.id
+  const credit = useCredit().data?.data.balance
+  const open = useOpenInvoices().data?.data ?? []
+  const current = plan.id === subscription?.plan.id && seats === subscription.quantity
   const price = current ? subscription.price_cents : (plan.prices[0]?.price_cents ?? 0)
   const currency = subscription?.currency ?? plan.prices[0]?.currency ?? 'EUR'
   const money = (cents: number) => format.money(cents, currency)
   const times = seats > 1 && `${format.number(seats)} × ${money(price)}`
   const each = words.each(plan)
   const regular = money(price * seats)
-  const end = subscription && format.day(subscription.current_period_end)
 
   if (current) {
+    const bill = nextBill(subscription, 0, credit)
     return (
       <dl>
         <Figure label={plan.name} small={times} amount={<Trans>{regular} {each}</Trans>} />
-        {!subscription.cancel_at && <Figure className="next" label={<Trans>Next regular bill</Trans>} small={end} amount={money(regularPrice(subscription))} />}
+        {sumsOf(open.filter((one) => one.payment_action)).map((one) => <Figure key={one.currency} label={<Trans>Due now</Trans>} amount={format.sum(one)} />)}
+        {!subscription.cancel_at && <NextBill at={format.day(bill.at)} total={bill.total} due={bill.charged} currency={currency} />}
       </dl>
     )
   }
   if (!preview || !subscription) {
-    const trial = plan.trial_days
+    const trial = plan.trial_days > 0 ? plan.trial_days : 0
+    const applied = trial === 0 && credit?.currency === currency ? Math.min(Math.max(0, credit.amount_cents), price * seats) : 0
     return (
       <dl>
         <Figure label={plan.name} small={times} amount={<Trans>{regular} {each}</Trans>} />
-        {trial > 0 && <Figure label={<Trans>Trial</Trans>} small={<Trans>if you have not had one</Trans>} amount={<Plural value={trial} one="# day" other="# days" />} />}
+        {trial > 0 && <Figure label={<Trans>Trial</Trans>} amount={<Plural value={trial} one="# day" other="# days" />} />}
         {plan.pricing_type === 'usage' && <Figure label={<Trans>Usage</Trans>} amount={<Trans>at the end of each period</Trans>} />}
-        <Figure className="sum" label={trial > 0 ? <Trans>To pay after the trial</Trans> : <Trans>To pay now</Trans>} amount={regular} />
+        {applied > 0 && <Figure label={<Trans>From your balance</Trans>} amount={money(-applied)} />}
+        <Figure className="sum" label={trial > 0 ? <Trans>To pay after the trial</Trans> : <Trans>To pay now</Trans>} amount={money(price * seats - applied)} />
       </dl>
     )
   }
-  const { breakdown, charge, credit, net } = preview
+  const { breakdown, charge, credit: unused, net } = preview
+  const amounts = amountsOf(preview)
   const pending = breakdown.pending.cents
   const left = breakdown.days_remaining
   const total = breakdown.total_days
-  // What waited for the next invoice is in the charge, or in the credit where it is below zero.
-  const back = credit.cents - Math.max(0, -pending)
-  const forNew = charge.cents - Math.max(0, pending)
+  // The charge includes the usage so far and what waited for the next invoice, which is in the credit if it is below zero.
+  const back = unused.cents - Math.max(0, -pending)
+  const usage = breakdown.usage.cents
+  const forNew = charge.cents - Math.max(0, pending) - usage
   const days = breakdown.method === 'psp_preview' && <Trans>{left} of {total} days are left</Trans>
   return (
     <dl>
       <Figure label={plan.name} small={times || days} amount={money(forNew)} />
       {back > 0 && <Figure label={<Trans>Back from {subscription.plan.name}</Trans>} small={days} amount={money(-back)} />}
       {pending !== 0 && <Figure label={<Trans>Waiting for the next bill</Trans>} small={<Trans>seats that came or went</Trans>} amount={money(pending)} />}
+      {usage > 0 && <Figure label={<Trans>Usage so far</Trans>} small={<Trans>grows until you change</Trans>} amount={money(usage)} />}
       {net.cents >= 0
-        ? <Figure className="sum" label={<Trans>To pay now</Trans>} amount={money(net.cents)} />
+        ? (
+            <>
+              {amounts.applied > 0 && <Figure label={<Trans>From your balance</Trans>} amount={money(-amounts.applied)} />}
+              <Figure className="sum" label={<Trans>To pay now</Trans>} amount={money(amounts.dueNow)} />
+            </>
+          )
         : <Figure className="sum" label={<Trans>Credit for your next bills</Trans>} amount={money(-net.cents)} />}
-      <Figure className="next" label={<Trans>Next regular bill</Trans>} small={plan.trial_days === 0 ? end : each} amount={regular} />
+      {plan.pricing_type === 'usage' && <Figure label={<Trans>Usage</Trans>} amount={<Trans>at the end of each period</Trans>} />}
+      <NextBill at={amounts.nextAt ? format.day(amounts.nextAt) : each} total={amounts.nextAmount ?? price * seats} due={amounts.nextDue} currency={currency} />
     </dl>
   )
 }

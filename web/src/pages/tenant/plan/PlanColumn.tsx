@@ -1,6 +1,7 @@
 import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import type { Schema } from '../../../api/client'
 import { useFormat } from '../../../app/format'
+import { NotInCurrency } from '../../../ui/CurrencyChoice'
 import { Icon } from '../../../ui/Icon'
 import { Status } from '../../../ui/Status'
 import { regularPrice, useWords } from '../shared/words'
@@ -60,8 +61,6 @@ function Remark({ plan, subscription }: { plan: Schema<'OfferedPlan'>; subscript
     )
   }
   if (hindrance === 'not sold') return <small><Trans>Cannot be bought at the moment.</Trans></small>
-  if (hindrance === 'no price') return <small><Trans>Is not sold in your currency.</Trans></small>
-  if (hindrance === 'usage') return <small><Trans>Between this and your plan one cannot change directly: one of them is billed by usage. End yours first.</Trans></small>
   if (plan.id === subscription?.plan.id) {
     const what = words.planWithSeats(plan.name, plan.pricing_type, subscription.quantity)
     const price = format.money(regularPrice(subscription), subscription.currency)
@@ -70,14 +69,15 @@ function Remark({ plan, subscription }: { plan: Schema<'OfferedPlan'>; subscript
   }
   if (plan.trial_days > 0) {
     const days = plan.trial_days
-    return <small><Plural value={days} one="# day free for whoever has not tried it." other="# days free for whoever has not tried it." /></small>
+    return <small><Plural value={days} one="#-day free trial" other="#-day free trial" /></small>
   }
   return plan.description && <small>{plan.description}</small>
 }
 
 /** A plan as a column: its price, what it has, and whether one can choose it. */
-export function PlanColumn({ plan, rows, subscription, chosen, readOnly, onChoose }: {
-  plan: Schema<'OfferedPlan'>; rows: Row[]; subscription: Schema<'Subscription'> | null; chosen: boolean; readOnly: boolean; onChoose: () => void
+export function PlanColumn({ plan, rows, currency, others, onCurrency, subscription, chosen, readOnly, onChoose }: {
+  plan: Schema<'OfferedPlan'>; rows: Row[]; currency: string; others: string[]; onCurrency?: (currency: string) => void
+  subscription: Schema<'Subscription'> | null; chosen: boolean; readOnly: boolean; onChoose: () => void
 }) {
   const words = useWords()
   const format = useFormat()
@@ -103,7 +103,7 @@ export function PlanColumn({ plan, rows, subscription, chosen, readOnly, onChoos
           now={subscription && !current ? amountOf(subscription.plan.features, row.code) : undefined}
         />
       ))}
-      <span className="plan-n"><Remark plan={plan} subscription={subscription} /></span>
+      <span className="plan-n">{hindranceOf(plan, subscription) === 'no price' ? <NotInCurrency currency={currency} others={others} onChange={onCurrency} /> : <Remark plan={plan} subscription={subscription} />}</span>
     </label>
   )
 }

@@ -1,3 +1,4 @@
+import { plural } from '@lingui/core/macro'
 import { Trans } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
 import { ApiError, type Schema } from '../../../api/client'
@@ -11,7 +12,7 @@ import { PortalButton } from '../shared/Portal'
 import { useWords } from '../shared/words'
 import { Figures } from './Figures'
 import { useChange } from './useChange'
-import { canChange, usePreview } from './usePreview'
+import { amountsOf, canChange, usePreview } from './usePreview'
 
 /** Why a change was refused, with the way on where there is one. */
 function Refusal({ error, onRetry }: { error: unknown; onRetry?: () => void }) {
@@ -44,7 +45,8 @@ export function Receipt({ plan, seats, subscription, currency }: {
   const words = useWords()
   const format = useFormat()
   const tenant = useTenant()
-  const current = plan.id === subscription?.plan.id
+  const samePlan = plan.id === subscription?.plan.id
+  const current = samePlan && seats === subscription.quantity
   const method = usePaymentMethod().data?.data
   const methodWords = useMethodWords()
   const how = method && methodWords(method)
@@ -54,6 +56,7 @@ export function Receipt({ plan, seats, subscription, currency }: {
   const preview = previewed ? query.data?.data : undefined
   const price = plan.prices[0]?.price_cents ?? 0
   const what = words.planWithSeats(plan.name, plan.pricing_type, seats)
+  const name = samePlan ? plural(seats, { one: '# seat', other: '# seats' }) : plan.name
   const to = tenant.billing_email ?? tenant.owner?.email
   const blocked = subscription !== null && !canChange(subscription)
 
@@ -66,11 +69,11 @@ export function Receipt({ plan, seats, subscription, currency }: {
       </aside>
     )
   }
-  const pay = preview ? Math.max(0, preview.net.cents) : price * seats
+  const pay = preview ? amountsOf(preview).dueNow : price * seats
   const amount = format.money(pay, currency)
   const label = !subscription
     ? plan.trial_days > 0 ? <Trans>Begin with {plan.name}</Trans> : pay > 0 ? <Trans>Go to the payment of {amount}</Trans> : <Trans>Begin with {plan.name} for free</Trans>
-    : pay > 0 ? <Trans>Change to {plan.name} — pay {amount} now</Trans> : <Trans>Change to {plan.name} — nothing to pay now</Trans>
+    : pay > 0 ? <Trans>Change to {name} — pay {amount} now</Trans> : <Trans>Change to {name} — nothing to pay now</Trans>
   const ready = !previewed || (query.isSuccess && !query.isPlaceholderData)
   return (
     <aside className="receipt" aria-live="polite">

@@ -20,16 +20,19 @@ export interface Row {
   counted: boolean
 }
 
-/** Returns the rows of the comparison: what is counted first, each in the order of the plans. */
+/** Returns the rows of the comparison in the seller's order, which the features of each plan have. */
 export function rowsOf(plans: Offered[]): Row[] {
-  const rows = new Map<string, Row>()
-  for (const { features } of plans) {
-    for (const { code, name, type } of features) {
-      const row = rows.get(code) ?? { code, name, counted: false }
-      rows.set(code, { ...row, counted: row.counted || type === 'quota' })
-    }
+  const rows: Row[] = []
+  let left = plans.map((plan) => plan.features)
+  for (;;) {
+    const first = left.flatMap((features) => features.slice(0, 1))
+    // The next row is a feature before which no plan has another.
+    const next = first.find(({ code }) => left.every((features) => features.findIndex((one) => one.code === code) <= 0)) ?? first[0]
+    if (!next) return rows
+    const { code, name } = next
+    rows.push({ code, name, counted: left.some((features) => features.some((one) => one.code === code && one.type === 'quota')) })
+    left = left.map((features) => features.filter((one) => one.code !== code))
   }
-  return [...rows.values()].sort((a, b) => Number(b.counted) - Number(a.counted))
 }
 
 /** What one gains (above 0) or loses (below 0) of a feature; a number where it can be counted. */
@@ -42,12 +45,11 @@ export function difference(now: Amount, then: Amount): { gain: boolean; by?: num
 }
 
 /** Why a plan cannot be chosen, or nothing. */
-export type Hindrance = 'too small' | 'not sold' | 'no price' | 'usage'
+export type Hindrance = 'too small' | 'not sold' | 'no price'
 
 export function hindranceOf(plan: Offered, current: Schema<'Subscription'> | null): Hindrance | undefined {
   if (plan.id === current?.plan.id) return undefined
   if (plan.prices.length === 0) return 'no price'
-  if (current && (plan.pricing_type === 'usage' || current.plan.pricing_type === 'usage')) return 'usage'
   if (plan.eligibility.reason) return 'not sold'
   if (!plan.eligibility.selectable) return 'too small'
   return undefined

@@ -9,6 +9,26 @@ export function canChange(subscription: Schema<'Subscription'> | null): boolean 
   return subscription !== null && changeable.has(subscription.status)
 }
 
+/** The amounts of a preview that not every version of the service has. */
+interface Amounts {
+  balance_applied?: { cents: number }
+  due_now?: { cents: number }
+  next_billing_at?: string | null
+  next_amount?: { cents: number } | null
+  next_due?: { cents: number } | null
+}
+
+/** Returns what a change charges now after the credit, and the next regular bill. */
+export function amountsOf(preview: Schema<'ChangePreview'> & Amounts) {
+  return {
+    applied: preview.balance_applied?.cents ?? 0,
+    dueNow: preview.due_now?.cents ?? Math.max(0, preview.net.cents),
+    nextAt: preview.next_billing_at ?? undefined,
+    nextAmount: preview.next_amount?.cents,
+    nextDue: preview.next_due?.cents,
+  }
+}
+
 /** What a change would cost. The answer binds the service for 15 minutes. */
 export function usePreview(plan: Schema<'OfferedPlan'>, quantity: number, enabled: boolean) {
   const here = useHere()

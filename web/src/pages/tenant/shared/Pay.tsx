@@ -8,6 +8,7 @@ import { Button, ButtonAnchor } from '../../../ui/Button'
 import { Dialog } from '../../../ui/Dialog'
 import { Problem } from '../../../ui/Messages'
 import { toast } from '../../../ui/Toast'
+import { leftToPay } from './bill'
 import { PortalButton } from './Portal'
 import { useRefresh } from './reads'
 
@@ -20,7 +21,7 @@ export function PayButton({ invoice, look = 'plain', size, children }: {
   const may = useMay()
   const format = useFormat()
   const refresh = useRefresh()
-  const amount = format.sum(invoice.total)
+  const amount = format.sum(leftToPay(invoice))
   const paying = useMutation({
     mutationFn: async () => (await api.POST('/api/v1/tenant/{tenantId}/invoices/{invoiceId}/pay', { params: { path: { tenantId: id, invoiceId: invoice.id } } })).data!.data,
     onSuccess: async (paid) => {

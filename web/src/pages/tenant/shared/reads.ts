@@ -24,6 +24,21 @@ export function useFailedPayment() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/billing/failed-payment', useHere(), { enabled: useMay()('billing.manage') })
 }
 
+/** The credit that the next invoices use, for members who may manage the billing. */
+export function useCredit() {
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/credit', useHere(), { enabled: useMay()('billing.manage') })
+}
+
+/** The newest invoices: what the tenant had before, and how invoices changed the credit. */
+export function useNewestInvoices() {
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices', { params: { ...useHere().params, query: { per_page: 25 } } })
+}
+
+/** The features that the tenant's plan grants, without a quota or with one. */
+export function useEntitlements() {
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/entitlements', useHere())
+}
+
 /** The invoices that wait for their payment. */
 export function useOpenInvoices() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices', { params: { ...useHere().params, query: { status: 'open', per_page: 10 } } })

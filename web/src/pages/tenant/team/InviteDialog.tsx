@@ -1,5 +1,5 @@
 import { plural } from '@lingui/core/macro'
-import { Trans, useLingui } from '@lingui/react/macro'
+import { Plural, Trans, useLingui } from '@lingui/react/macro'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { $api, api, ApiError } from '../../../api/client'
@@ -10,7 +10,7 @@ import { SelectField, TextField } from '../../../ui/Field'
 import { Form, type Values } from '../../../ui/Form'
 import { Note } from '../../../ui/Messages'
 import { toast } from '../../../ui/Toast'
-import { useHere, useRefresh, useRoles, useTeamStats } from '../shared/reads'
+import { useHere, useRefresh, useRoles, useSubscription, useTeamStats } from '../shared/reads'
 import { useWords } from '../shared/words'
 import { useRoleWords } from './permissions'
 
@@ -28,6 +28,11 @@ function InviteForm({ onClose }: { onClose: () => void }) {
   const all = useRoles().data?.data
   const chosen = all?.find((one) => one.name === role)
   const days = [1, 3, 7, 14, 30]
+  const subscription = useSubscription().data?.data
+  const members = useTeamStats().data?.data.members ?? 0
+  const free = (subscription?.quantity ?? 0) - members
+  const cost = subscription?.plan.pricing_type !== 'seat' ? null
+    : free > 0 ? <Plural value={free} one="# paid seat is free." other="# paid seats are free." /> : <Trans>You pay for a seat once they join.</Trans>
 
   async function invite(values: Values) {
     const email = String(values.email).trim()
@@ -49,7 +54,7 @@ function InviteForm({ onClose }: { onClose: () => void }) {
     <Form onSubmit={invite} className="stack">
       {({ busy }) => (
         <>
-          <TextField name="email" type="email" label={t`Email`} autoComplete="off" autoFocus help={<Trans>They get a mail with a link. You pay for a seat once they join.</Trans>} />
+          <TextField name="email" type="email" label={t`Email`} autoComplete="off" autoFocus help={<><Trans>They get a mail with a link.</Trans> {cost}</>} />
           <SelectField name="role" label={t`Role`} value={role} onChange={(event) => setRole(event.target.value)} help={inWords(role, chosen?.permissions)}>
             {roles.map((one) => <option key={one.id} value={one.name}>{words.role(one.name)}</option>)}
           </SelectField>

@@ -1,0 +1,139 @@
+package account
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/authz"
+)
+
+// Owner is evidence that a request comes from the owner of an account: a login of the
+// account, or its password.
+type Owner struct {
+	Family uuid.UUID // the login; Nil for a password
+	token  uuid.UUID
+	hash   *string
+}
+
+// ProveOwner checks that the request of ctx comes from the owner of an account, before the
+// transaction that needs it. A wrong password counts as a failed login. Without a login of
+// the account, a missing or wrong password is a validation error on current_password.
+func (s *Service) ProveOwner(ctx context.Context, userID int64, password string) (Owner, error) {
+	if caller := authz.From(ctx); caller != nil && caller.UserID == userID && caller.Impersonator == nil {
+		return Owner{Family: caller.Family, token: caller.TokenID}, nil
+	}
+	if password == "" {
+		return Owner{}, errOwner
+	}
+	user, err := s.store.user(ctx, userID)
+	if err != nil {
+		return Owner{}, err
+	}
+	guess, err := s.guess(ctx, user.Email)
+	if err != nil {
+		return Owner{}, err
+	}
+	hash, err := s.store.passwordOf(ctx, userID)
+	if err != nil {
+		return Owner{}, err
+	}
+	ok, err := s.deps.Passwords.Matches(ctx, password, hash)
+	switch {
+	case err != nil:
+		return Owner{}, err
+	case !ok:
+		if err := guess.wrong(ctx); err != nil {
+			return Owner{}, err
+		}
+		return Owner{}, errOwner
+	}
+	return Owner{hash: hash}, guess.right(ctx)
+}
+
+// LockOwner locks a user, and refuses evidence that has become invalid since it was checked.
+func (s *Service) LockOwner(ctx context.Context, userID int64, owner Owner) (Self, error) {
+	user, err := s.lock(ctx, userID)
+	if err != nil {
+		return Self{}, err
+	}
+	valid := owner.hash != nil && user.passwordHash != nil && *owner.hash == *user.passwordHash
+	if owner.token != uuid.Nil {
+		if valid, err = s.store.lives(ctx, owner.token, userID); err != nil {
+			return Self{}, err
+		}
+	}
+	if !valid {
+		return Self{}, errOwner
+	}
+	return selfOf(user), nil
+}
+
+// EmailChanged ends what belonged to the former email of a user, who is locked: links,
+// one-time codes, every login except one, and the identities whose email differs.
+func (s *Service) EmailChanged(ctx context.Context, userID int64, email string, except uuid.UUID) error {
+	if err := s.endLinks(ctx, userID); err != nil {
+		return err
+	}
+	if err := s.store.revokeOthers(ctx, userID, except, s.deps.Clock.Now()); err != nil {
+		return err
+	}
+	removed, err := s.store.deleteIdentitiesOfOtherEmails(ctx, userID, email)
+	if err != nil {
+		return err
+	}
+	if err := s.recordRemoved(ctx, userID, removed); err != nil {
+		return err
+	}
+	return s.endCodes(ctx, userID)
+}
+
+// removeIdentities removes all provider identities of a user, who is locked.
+func (s *Service) removeIdentities(ctx context.Context, userID int64) error {
+	removed, err := s.store.deleteIdentities(ctx, userID)
+	if err != nil {
+		return err
+	}
+	return s.recordRemoved(ctx, userID, removed)
+}
+
+func (s *Service) recordRemoved(ctx context.Context, userID int64, removed []removedIdentity) error {
+	for _, identity := range removed {
+		err := s.Record(ctx, userID, "identity.removed", map[string]any{"id": identity.id, "provider": identity.provider}, nil)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// EndLoginsThrough ends the logins of a user that came through an identity, and the
+// one-time codes of the user, who is locked.
+func (s *Service) EndLoginsThrough(ctx context.Context, userID int64, identity uuid.UUID) error {
+	if err := s.store.revokeLoginsThrough(ctx, userID, identity, s.deps.Clock.Now()); err != nil {
+		return err
+	}
+	return s.endCodes(ctx, userID)
+}
+
+// recentLogin is how long after its beginning a login confirms a request of an account
+// without a password.
+const recentLogin = 10 * time.Minute
+
+// InPersonConfirmed is InPersonWith for requests that an account without a password
+// confirms with a recent login. A refresh continues a login and does not renew it.
+func (s *Service) InPersonConfirmed(ctx context.Context, caller *authz.Caller, proof Proof, do func(ctx context.Context, self Self) error) error {
+	return s.InPersonWith(ctx, caller, proof, func(ctx context.Context, self Self) error {
+		if !self.HasPassword {
+			began, err := s.store.loginBegan(ctx, caller.TokenID)
+			if err != nil {
+				return err
+			}
+			if s.deps.Clock.Now().Sub(began) >= recentLogin {
+				return errRecentLogin
+			}
+		}
+		return do(ctx, self)
+	})
+}

@@ -1,0 +1,35 @@
+package account
+
+import (
+	"context"
+	"strconv"
+
+	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/authz"
+)
+
+// Audit is the trail of changes.
+type Audit interface {
+	Record(ctx context.Context, e audit.Entry) error
+}
+
+// Record adds an entry about a user's account to the audit trail, in the transaction of
+// ctx. Without a caller in ctx, as at a login, the user is the actor. The entry is in the
+// trail of the tenant that the user is a member of. Do not pass secrets.
+func (s *Service) Record(ctx context.Context, userID int64, action string, before, after any) error {
+	if s.deps.Audit == nil {
+		return nil
+	}
+	tenantID, err := s.store.tenantOf(ctx, userID)
+	if err != nil {
+		return err
+	}
+	e := audit.Entry{
+		Action: action, TenantID: tenantID, Resource: "user", ResourceID: strconv.FormatInt(userID, 10),
+		Before: before, After: after,
+	}
+	if authz.From(ctx) == nil {
+		e.ActorID = &userID
+	}
+	return s.deps.Audit.Record(ctx, e)
+}

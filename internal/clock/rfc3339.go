@@ -1,0 +1,21 @@
+package clock
+
+import (
+	"errors"
+	"regexp"
+	"time"
+)
+
+var (
+	rfc3339    = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$`)
+	errRFC3339 = errors.New("not a time of RFC 3339")
+)
+
+// ParseRFC3339 reads a time of RFC 3339 to the letter. time.Parse also accepts an offset of 24
+// hours or of 60 minutes, a decimal comma, and an hour of one digit (go.dev/issue/54580).
+func ParseRFC3339(text string) (time.Time, error) {
+	if !rfc3339.MatchString(text) {
+		return time.Time{}, errRFC3339
+	}
+	return time.Parse(time.RFC3339Nano, text)
+}

@@ -1,0 +1,46 @@
+package payments
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+)
+
+// CustomerCredit is the credit of a tenant, which its next invoices use.
+type CustomerCredit struct {
+	Balance money.Money   `json:"balance" doc:"What is left of the credit. It is negative where the tenant owes an amount that was too small to charge."`
+	Entries []CreditEntry `json:"entries" doc:"The amounts that the platform gave or took back, newest first; at most 100. Invoices change the balance, too: see their balance_applied."`
+}
+
+// CreditEntry is an amount that the platform gave or took back.
+type CreditEntry struct {
+	ID        string      `json:"id"`
+	Amount    money.Money `json:"amount" doc:"Negative for an amount that was taken back."`
+	CreatedAt shape.Time  `json:"created_at"`
+}
+
+// Credit handles GET /credit. The provider has the balance, so it is read there.
+func (h *HTTP) Credit(ctx context.Context, _ *tenantInput) (*rest.Data[CustomerCredit], error) {
+	of, err := h.book.store.creditor(ctx, authz.TenantID(ctx))
+	if err != nil {
+		return nil, err
+	}
+	v := CustomerCredit{Balance: money.Money{Currency: of.currency}, Entries: []CreditEntry{}}
+	if of.customer == "" {
+		return rest.OK(v), nil
+	}
+	credit, err := h.book.wallet.Credit(ctx, of.customer)
+	if err != nil {
+		return nil, err
+	}
+	if credit.Balance != 0 {
+		v.Balance = money.Money{AmountCents: credit.Balance, Currency: credit.Currency}
+	}
+	for _, e := range credit.Entries {
+		v.Entries = append(v.Entries, CreditEntry{ID: e.ID, Amount: money.Money{AmountCents: e.Amount, Currency: e.Currency}, CreatedAt: shape.T(e.At)})
+	}
+	return rest.OK(v), nil
+}

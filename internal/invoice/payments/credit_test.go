@@ -1,0 +1,38 @@
+package payments_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+// The credit is the provider's balance, with the amounts that the platform gave and took
+// back; an invoice says what the credit paid of it, whatever the source of invoices is.
+func TestCredit(t *testing.T) {
+	t.Parallel()
+	inBothModes(t, func(t *testing.T, s *apptest.Server) {
+		none := s.NewCustomer("bob")
+		get(none, "/credit").WantAt("data.balance.amount_cents", 0.0).WantAt("data.entries", []any{})
+
+		c, first := renews(s, "ada", apptest.CardPays)
+		first.WantAt("data.balance_applied", object{"amount_cents": 0.0, "currency": "EUR"})
+		get(c, "/credit").WantAt("data", object{"balance": object{"amount_cents": 0.0, "currency": "EUR"}, "entries": []any{}})
+
+		balance := "/customers/" + s.ProviderObjects(c.Owner, "customer")[0].Str("id") + "/balance_transactions"
+		s.AtProvider("POST", balance, "amount", "-3000", "currency", "eur")
+		s.AtProvider("POST", balance, "amount", "500", "currency", "eur")
+		get(c, "/credit").WantAt("data.balance", object{"amount_cents": 2500.0, "currency": "EUR"}).
+			WantAt("data.entries.0.amount", object{"amount_cents": -500.0, "currency": "EUR"}).
+			WantAt("data.entries.1.amount", object{"amount_cents": 3000.0, "currency": "EUR"})
+
+		// The next two renewals cost 20.00 each: credit pays one and a quarter of the other.
+		for i, applied := range []float64{2000, 500} {
+			s.Advance(31*apptest.Day + 2*time.Hour)
+			c.LogInAgain()
+			id := s.Invoices(c.Owner, 3+i)[0].(object)["id"].(string)
+			get(c, "/invoices/"+id).WantAt("data.status", "paid").WantAt("data.total.amount_cents", 2000.0).WantAt("data.balance_applied.amount_cents", applied)
+		}
+		get(c, "/credit").WantAt("data.balance.amount_cents", 0.0)
+	})
+}

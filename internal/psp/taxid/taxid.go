@@ -1,0 +1,123 @@
+// Package taxid registers the VAT numbers of the provider's customers as their tax IDs.
+package taxid
+
+import (
+	"context"
+	"errors"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/psp"
+)
+
+// The types of tax IDs that are registered.
+const (
+	Union         = string(stripe.TaxIDTypeEUVAT)
+	UnitedKingdom = string(stripe.TaxIDTypeGBVAT)
+	Switzerland   = string(stripe.TaxIDTypeCHVAT)
+)
+
+// The verification of a tax ID.
+const (
+	Pending     = string(stripe.TaxIDVerificationStatusPending)
+	Verified    = string(stripe.TaxIDVerificationStatusVerified)
+	Unverified  = string(stripe.TaxIDVerificationStatusUnverified)
+	Unavailable = string(stripe.TaxIDVerificationStatusUnavailable)
+)
+
+// TaxID is a customer's tax ID.
+type TaxID struct {
+	ID     string
+	Status string
+	Name   string // the registered name; empty if the registry returns none
+}
+
+// Params describes a tax ID to register.
+type Params struct {
+	Key        string // idempotency key
+	CustomerID string
+	Type       string
+	Value      string
+}
+
+// Registry is the provider's way to the registries of VAT numbers.
+type Registry struct{ *psp.Client }
+
+// CreateTaxID registers a tax ID of a customer. If the provider does not accept its form, the
+// tax ID has no ID and is unverified.
+func (r Registry) CreateTaxID(ctx context.Context, p Params) (TaxID, error) {
+	return psp.Write(ctx, r.Client, "create tax ID", p.Key, func(ctx context.Context, api *stripe.Client) (TaxID, error) {
+		id, err := api.V1TaxIDs.Create(ctx, &stripe.TaxIDCreateParams{
+			Params: stripe.Params{IdempotencyKey: stripe.String(p.Key)}, Customer: stripe.String(p.CustomerID),
+			Type: stripe.String(p.Type), Value: stripe.String(p.Value),
+		})
+		if e, ok := errors.AsType[*stripe.Error](err); ok && e.Code == stripe.ErrorCodeTaxIDInvalid {
+			return TaxID{Status: Unverified}, nil
+		}
+		if err != nil {
+			return TaxID{}, err
+		}
+		return newTaxID(id), nil
+	}, func(ctx context.Context) (TaxID, error) { return r.findTaxID(ctx, p) })
+}
+
+// findTaxID returns the tax ID of a customer with a type and a value, else psp.ErrNotDone.
+func (r Registry) findTaxID(ctx context.Context, p Params) (TaxID, error) {
+	found, _, err := psp.Ask(ctx, r.Client, "find tax ID", func(ctx context.Context, api *stripe.Client) (*stripe.TaxID, error) {
+		for id, err := range api.V1TaxIDs.List(ctx, &stripe.TaxIDListParams{Customer: stripe.String(p.CustomerID)}).All(ctx) {
+			if err != nil || string(id.Type) == p.Type && id.Value == p.Value {
+				return id, err
+			}
+		}
+		return nil, nil
+	})
+	if err != nil {
+		return TaxID{}, err
+	}
+	if found == nil {
+		return TaxID{}, psp.ErrNotDone
+	}
+	return newTaxID(found), nil
+}
+
+// GetTaxID reads a tax ID of a customer; psp.ErrNotFound if there is no such tax ID.
+func (r Registry) GetTaxID(ctx context.Context, customerID, id string) (TaxID, error) {
+	found, _, err := psp.Ask(ctx, r.Client, "get tax ID", func(ctx context.Context, api *stripe.Client) (*stripe.TaxID, error) {
+		return api.V1TaxIDs.Retrieve(ctx, id, &stripe.TaxIDRetrieveParams{Customer: stripe.String(customerID)})
+	})
+	if err != nil {
+		return TaxID{}, err
+	}
+	return newTaxID(found), nil
+}
+
+// DeleteTaxID deletes a tax ID of a customer, if it exists. The provider takes no idempotency
+// key for deletions: the second one finds nothing.
+func (r Registry) DeleteTaxID(ctx context.Context, customerID, id string) error {
+	_, _, err := psp.Ask(ctx, r.Client, "delete tax ID", func(ctx context.Context, api *stripe.Client) (*stripe.TaxID, error) {
+		return api.V1TaxIDs.Delete(ctx, id, &stripe.TaxIDDeleteParams{Customer: stripe.String(customerID)})
+	})
+	if errors.Is(err, psp.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// CustomerTaxExempt returns whether a customer is exempt from tax.
+func (r Registry) CustomerTaxExempt(ctx context.Context, id string) (string, error) {
+	customer, _, err := psp.Ask(ctx, r.Client, "get customer", func(ctx context.Context, api *stripe.Client) (*stripe.Customer, error) {
+		return api.V1Customers.Retrieve(ctx, id, nil)
+	})
+	if err != nil {
+		return "", err
+	}
+	return string(customer.TaxExempt), nil
+}
+
+func newTaxID(id *stripe.TaxID) TaxID {
+	t := TaxID{ID: id.ID, Status: Unavailable}
+	if v := id.Verification; v != nil {
+		t.Status, t.Name = string(v.Status), v.VerifiedName
+	}
+	return t
+}

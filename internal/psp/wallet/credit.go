@@ -1,0 +1,73 @@
+package wallet
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/psp"
+)
+
+// mostEntries is how many changes of a balance are read.
+const mostEntries = 100
+
+// Credit is a customer's balance with its newest changes. Amounts are in our minor units, and
+// credit is above zero; at the provider it is below.
+type Credit struct {
+	Currency string // ISO 4217, upper case; empty for a customer that never had one
+	Balance  int64
+	Entries  []CreditEntry // newest first
+}
+
+// CreditEntry is an amount that the operator gave, or took back where it is negative.
+type CreditEntry struct {
+	ID       string
+	Amount   int64
+	Currency string // ISO 4217, upper case
+	At       time.Time
+}
+
+// Credit returns the credit of a customer, nothing for a customer that was deleted.
+func (w Wallet) Credit(ctx context.Context, customerID string) (Credit, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	customer, _, err := psp.Ask(ctx, w.Client, "get balance", func(ctx context.Context, api *stripe.Client) (*stripe.Customer, error) {
+		return api.V1Customers.Retrieve(ctx, customerID, nil)
+	})
+	if errors.Is(err, psp.ErrNotFound) || err == nil && customer.Deleted {
+		return Credit{}, nil
+	}
+	if err != nil || customer.Currency == "" {
+		return Credit{}, err
+	}
+	changes, _, err := psp.Ask(ctx, w.Client, "list changes of the balance", func(ctx context.Context, api *stripe.Client) ([]*stripe.CustomerBalanceTransaction, error) {
+		list := api.V1CustomerBalanceTransactions.List(ctx, &stripe.CustomerBalanceTransactionListParams{
+			ListParams: stripe.ListParams{Limit: stripe.Int64(mostEntries)}, Customer: stripe.String(customerID),
+		})
+		return list.Data(), list.Err()
+	})
+	if err != nil {
+		return Credit{}, err
+	}
+	units, err := w.Client.UnitsRead(ctx, string(customer.Currency))
+	if err != nil {
+		return Credit{}, err
+	}
+	credit := Credit{Currency: strings.ToUpper(string(customer.Currency)), Balance: -units.FromProvider(customer.Balance)}
+	for _, change := range changes {
+		if change.Type != stripe.CustomerBalanceTransactionTypeAdjustment || psp.GivesBackCredit(change) {
+			continue // the balance follows invoices, too
+		}
+		units, err := w.Client.UnitsRead(ctx, string(change.Currency))
+		if err != nil {
+			return Credit{}, err
+		}
+		credit.Entries = append(credit.Entries, CreditEntry{
+			ID: change.ID, Amount: -units.FromProvider(change.Amount), Currency: strings.ToUpper(string(change.Currency)), At: time.Unix(change.Created, 0).UTC(),
+		})
+	}
+	return credit, nil
+}

@@ -1,0 +1,217 @@
+package customer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/taxid"
+	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/vat"
+)
+
+// recheckAfter is how long an answer about a VAT number counts. The provider does not validate
+// a tax ID again, so it is registered again.
+const recheckAfter = 7 * 24 * time.Hour
+
+// recheckedPerRun limits the numbers that one run of RecheckVAT registers again.
+const recheckedPerRun = 500
+
+// registerVAT makes the tenant's VAT number the tax ID of its customer, and deletes the tax ID
+// of an earlier number. A registration whose answer is too old is made again.
+//
+// Invariant: a registration is stored before the provider is asked, and its version is part of
+// the idempotency key. A repetition after a crash or a timeout finds the tax ID that the first
+// attempt created, and only then replaces it, so a customer never has two tax IDs of ours.
+func (s *Service) registerVAT(ctx context.Context, t tenant.Tenant) error {
+	want := s.taxIDOf(t)
+	for {
+		r, err := s.store.registration(ctx, t.ID)
+		if errors.Is(err, ErrNone) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if r.id != (taxID{}) && r.pspID == "" && r.answeredAt == nil {
+			if err := s.createTaxID(ctx, t.ID, r); err != nil {
+				return err
+			}
+			continue
+		}
+		if r.id == want && !s.isStale(r, t) {
+			return nil
+		}
+		if r.pspID != "" {
+			if err := s.deps.Registry.DeleteTaxID(ctx, r.customerID, r.pspID); err != nil {
+				return err
+			}
+		}
+		if err := s.store.beginRegistration(ctx, t.ID, r, want); err != nil {
+			return err
+		}
+	}
+}
+
+// createTaxID registers a tax ID and stores its ID. The notification of the answer may arrive
+// before the ID is stored, so the answer is read back afterwards.
+func (s *Service) createTaxID(ctx context.Context, tenantID uuid.UUID, r registration) error {
+	created, err := s.deps.Registry.CreateTaxID(ctx, taxid.Params{
+		Key: fmt.Sprintf("tax-id-%s-%d", r.customerID, r.version), CustomerID: r.customerID, Type: r.id.kind, Value: r.id.value,
+	})
+	if err != nil {
+		return err
+	}
+	if created.ID == "" { // the provider refused its form
+		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+			if err := s.store.setAnswered(ctx, tenantID, r.version, s.deps.Clock.Now()); err != nil {
+				return err
+			}
+			return s.answered(ctx, tenantID, created)
+		})
+	}
+	if err := s.store.setTaxID(ctx, tenantID, r, created.ID); err != nil {
+		return err
+	}
+	return s.readTaxID(ctx, tenantID, r.customerID, created.ID)
+}
+
+// TaxIDEvent handles the notification that the registry answered about a tax ID.
+func (s *Service) TaxIDEvent(ctx context.Context, e psp.Event) error {
+	tenantID, err := s.store.tenantOfTaxID(ctx, e.ObjectID)
+	if errors.Is(err, ErrForeign) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	customerID, err := s.store.ofTenant(ctx, tenantID)
+	if errors.Is(err, ErrNone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.readTaxID(ctx, tenantID, customerID, e.ObjectID)
+}
+
+// readTaxID reads a tax ID back from the provider and stores the registry's answer.
+func (s *Service) readTaxID(ctx context.Context, tenantID uuid.UUID, customerID, pspID string) error {
+	id, err := s.deps.Registry.GetTaxID(ctx, customerID, pspID)
+	if errors.Is(err, psp.ErrNotFound) {
+		return nil // it was replaced
+	}
+	if err != nil {
+		return err
+	}
+	return s.answered(ctx, tenantID, id)
+}
+
+// answered stores the registry's answer about a tax ID.
+//
+// Invariant: under the tenant's lock an answer counts only for the registration that the
+// tenant has now, and only if its number is the tenant's number. While a number is registered
+// again, the last answer stays; a repeated answer changes nothing.
+func (s *Service) answered(ctx context.Context, tenantID uuid.UUID, id taxid.TaxID) error {
+	status, ok := map[string]string{
+		taxid.Verified: vat.Valid, taxid.Unverified: vat.Invalid, taxid.Unavailable: vat.Unknown,
+	}[id.Status]
+	if !ok { // pending
+		return nil
+	}
+	var name *string
+	if status == vat.Valid && id.Name != "" {
+		name = &id.Name
+	}
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		t, err := s.deps.Tenants.Lock(ctx, tenantID)
+		if err != nil {
+			return err
+		}
+		r, err := s.store.registration(ctx, tenantID)
+		if errors.Is(err, ErrNone) {
+			return nil
+		}
+		if err != nil || r.pspID != id.ID || r.id == (taxID{}) || r.id != s.taxIDOf(t) || t.DeletedAt != nil {
+			return err
+		}
+		if r.answeredAt != nil && t.VAT.Status == status && equal(t.VAT.Name, name) {
+			return nil
+		}
+		if err := s.store.setAnswered(ctx, tenantID, r.version, s.deps.Clock.Now()); err != nil {
+			return err
+		}
+		changed, err := s.deps.Tenants.VATAnswered(ctx, t, status, name)
+		if err != nil || !changed || s.deps.TaxedFrom == "" {
+			return err
+		}
+		return s.BillingChanged(ctx, tenantID)
+	})
+}
+
+// RecheckVAT has the numbers of tenants with a subscription registered again whose answers are
+// too old.
+func (s *Service) RecheckVAT(ctx context.Context) error {
+	ids, err := s.store.stale(ctx, s.deps.Clock.Now().Add(-recheckAfter), recheckedPerRun)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := s.deps.Jobs.Enqueue(ctx, JobUpdate, id, jobs.Key(id.String())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isStale reports whether a registration is to be made again.
+func (s *Service) isStale(r registration, t tenant.Tenant) bool {
+	return r.answeredAt != nil && (t.VAT.Status == vat.Valid || t.VAT.Status == vat.Unknown) &&
+		!s.deps.Clock.Now().Before(r.answeredAt.Add(recheckAfter))
+}
+
+// taxIDOf returns a tenant's VAT number as the provider takes it, zero for none.
+func (s *Service) taxIDOf(t tenant.Tenant) taxID {
+	scheme, number := s.deps.Tenants.CheckableVAT(t)
+	switch scheme {
+	case vat.Union:
+		return taxID{taxid.Union, number}
+	case vat.UnitedKingdom:
+		return taxID{taxid.UnitedKingdom, number}
+	case vat.Switzerland: // written as CHE-123.456.789 MWST
+		suffix := number[12:]
+		if suffix == "" {
+			suffix = "MWST"
+		}
+		return taxID{taxid.Switzerland, fmt.Sprintf("CHE-%s.%s.%s %s", number[3:6], number[6:9], number[9:12], suffix)}
+	}
+	return taxID{}
+}
+
+// taxExempt returns whether the provider's customer owes the tax itself, "" to leave it as it
+// is. A customer that the seller exempted at the provider stays exempt.
+func (s *Service) taxExempt(ctx context.Context, t tenant.Tenant, customerID string) (string, error) {
+	if s.deps.TaxedFrom == "" {
+		return "", nil
+	}
+	if t.ReverseCharge(s.deps.TaxedFrom, s.deps.Clock.Now()) {
+		return psp.TaxExemptReverse, nil
+	}
+	now, err := s.deps.Registry.CustomerTaxExempt(ctx, customerID)
+	if err != nil || now != psp.TaxExemptReverse {
+		return "", err
+	}
+	return psp.TaxExemptNone, nil
+}
+
+func equal(a, b *string) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return *a == *b
+}

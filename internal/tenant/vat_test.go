@@ -1,0 +1,41 @@
+package tenant
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/vat"
+)
+
+// Directive 2006/112/EC, articles 44 and 196: between two members of the union the payer owes
+// the tax. A registry that is unavailable changes nothing for 30 days.
+func TestReverseCharge(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 3, 31, 12, 0, 0, 0, time.UTC)
+	ago := func(days int) *time.Time { at := now.Add(-time.Duration(days) * 24 * time.Hour); return &at }
+	for name, c := range map[string]struct {
+		seller, country string
+		check           VATCheck
+		want            bool
+	}{
+		"valid":                      {"DE", "FR", VATCheck{Status: vat.Valid, ValidAt: ago(100)}, true},
+		"Greece":                     {"GR", "FR", VATCheck{Status: vat.Valid}, true},
+		"to Greece":                  {"FR", "GR", VATCheck{Status: vat.Valid}, true},
+		"one member":                 {"FR", "FR", VATCheck{Status: vat.Valid}, false},
+		"seller outside the union":   {"GB", "FR", VATCheck{Status: vat.Valid}, false},
+		"no seller":                  {"", "FR", VATCheck{Status: vat.Valid}, false},
+		"customer outside":           {"DE", "CH", VATCheck{Status: vat.Valid}, false},
+		"customer without country":   {"DE", "", VATCheck{Status: vat.Valid}, false},
+		"pending":                    {"DE", "FR", VATCheck{Status: vat.Pending}, false},
+		"invalid":                    {"DE", "FR", VATCheck{Status: vat.Invalid}, false},
+		"none":                       {"DE", "FR", VATCheck{Status: vat.None}, false},
+		"unknown":                    {"DE", "FR", VATCheck{Status: vat.Unknown}, false},
+		"unknown, valid before":      {"DE", "FR", VATCheck{Status: vat.Unknown, ValidAt: ago(30)}, true},
+		"unknown, valid long before": {"DE", "FR", VATCheck{Status: vat.Unknown, ValidAt: ago(31)}, false},
+	} {
+		tenant := Tenant{Billing: BillingDetails{Country: &c.country}, VAT: c.check}
+		if got := tenant.ReverseCharge(c.seller, now); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,133 @@
+package blackbox_test
+
+import (
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/app/apptest"
+)
+
+// record records a quantity on a meter.
+func record(c *apptest.Customer, code string, quantity int, more apptest.Object) {
+	c.T.Helper()
+	c.Call("POST", c.Path("/usage"), c.Token, apptest.With(apptest.Object{"meter_code": code, "quantity": quantity}, more)).Want(201)
+}
+
+// A change between a flat or seat plan and a plan with a base price and usage works both
+// ways. Usage is billed from the first change on, and on the invoice of the second.
+func TestChangeToAndFromAUsagePlan(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		sellMetered(s, "mails", "sum", "100", nil)
+		s.AddPlan("solo", "flat", "month", 2000, 0, nil)
+		s.AddPlan("crew", "seat", "month", 3000, 0, nil)
+		s.AddPlan("annual", "flat", "year", 20000, 0, nil)
+		for _, other := range []string{"solo", "crew", "annual"} {
+			c := s.NewCustomer(other)
+			c.Buy(s.PlanID(c.Owner, other), "EUR", apptest.Card(apptest.CardPays))
+			record(c, "mails", 3, nil) // free
+			s.Advance(time.Minute)
+			shown := s.PreviewChange(c.Owner, "billed", 0).Want(200).At("data.net.cents")
+			s.ChangePlan(c.Owner, "billed", nil).Want(200).WantAt("data.action", "updated").WantAt("data.subscription.plan.pricing_type", "usage")
+			made := c.ProviderObjects(c.Owner, "invoice")
+			if got := made[len(made)-1].At("total"); got != shown {
+				t.Errorf("%s to usage: %v was shown, %v is invoiced", other, shown, got)
+			}
+			if n := len(c.ProviderObjects(c.Owner, "subscription")[0].At("items.data").([]any)); n != 2 {
+				t.Errorf("%s to usage: %d items", other, n)
+			}
+			record(c, "mails", 5, nil)
+			s.AwaitNotifications()
+			c.Call("GET", c.Path("/usage/cost-estimate"), c.Token, nil).Want(200)
+			s.ChangePlan(c.Owner, other, nil).Want(200).WantAt("data.action", "updated")
+			if _, amount := lastLine(s, c.Owner, "mails"); amount != 500 {
+				t.Errorf("%s: the change from usage bills %v", other, amount)
+			}
+			if n := len(c.ProviderObjects(c.Owner, "subscription")[0].At("items.data").([]any)); n != 1 {
+				t.Errorf("%s from usage: %d items", other, n)
+			}
+			record(c, "mails", 7, nil) // free again
+			s.Subscription(c.Owner).WantAt("data.status", "active")
+		}
+		// The preview has the usage so far, and usage that is recorded later does not outdate it.
+		c := s.NewCustomer("binds")
+		c.Buy(s.PlanID(c.Owner, "billed"), "EUR", apptest.Card(apptest.CardPays))
+		told := len(reportedUsage(s))
+		record(c, "mails", 4, nil)
+		awaitReported(s, told+1)
+		s.PreviewChange(c.Owner, "solo", 0).Want(200).WantAt("data.breakdown.usage.cents", 400.0)
+		record(c, "mails", 2, nil)
+		s.ChangePlan(c.Owner, "solo", nil).Want(200)
+		if _, amount := lastLine(s, c.Owner, "mails"); amount != 600 {
+			t.Errorf("the change bills %v", amount)
+		}
+	})
+}
+
+// Usage that was recorded in the second of an immediate cancellation, or dated ahead of it, is
+// on the final invoice.
+func TestUsageInTheSecondOfACancellation(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		plan := sellMetered(s, "mails", "sum", "100", nil)
+		for _, name := range []string{"ada", "eve", "mary"} {
+			c := s.NewCustomer(name)
+			c.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+			for range 10 {
+				record(c, "mails", 5, nil)
+			}
+			record(c, "mails", 10, apptest.Object{"recorded_at": s.Now().Add(3 * time.Minute).Format(time.RFC3339)})
+			s.Cancel(c.Owner, true).Want(200).WantAt("data.status", "canceled")
+			if quantity, amount := lastLine(s, c.Owner, "mails"); quantity != "60" || amount != 6000 {
+				t.Errorf("%s: the final invoice bills %v for %v", name, amount, quantity)
+			}
+		}
+	})
+}
+
+// Usage that is acknowledged while a cancellation is under way is on the final invoice; what
+// could not be is refused and can be repeated.
+func TestUsageDuringACancellation(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		plan := sellMetered(s, "mails", "sum", "100", nil)
+		c := s.NewCustomer("ada")
+		c.Buy(plan, "EUR", apptest.Card(apptest.CardPays))
+		record(c, "mails", 1, nil)
+		const recorders = 4
+		var stored, refused atomic.Int64
+		var ended atomic.Bool
+		var recording sync.WaitGroup
+		for range recorders {
+			recording.Go(func() {
+				for !ended.Load() {
+					switch r := c.Call("POST", c.Path("/usage"), c.Token, apptest.Object{"meter_code": "mails", "quantity": 1}); r.Status {
+					case http.StatusCreated:
+						if !ended.Load() {
+							stored.Add(1)
+						}
+					case http.StatusServiceUnavailable:
+						refused.Add(1)
+					default:
+						t.Errorf("status %d", r.Status)
+					}
+				}
+			})
+		}
+		time.Sleep(300 * time.Millisecond)
+		s.Cancel(c.Owner, true).Want(200)
+		ended.Store(true)
+		recording.Wait()
+		_, amount := lastLine(s, c.Owner, "mails")
+		// Requests that were under way when the cancellation was answered may be free.
+		if billed := int64(amount) / 100; billed < stored.Load()+1-2*recorders || billed > stored.Load()+1 {
+			t.Errorf("%d were acknowledged, %d are billed", stored.Load()+1, billed)
+		}
+		if refused.Load() == 0 {
+			t.Error("nothing was recorded during the cancellation")
+		}
+	})
+}

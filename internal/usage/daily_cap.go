@@ -1,0 +1,111 @@
+package usage
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// A tenant that never had a plan has no quotas, so a cap on the events of a day (UTC) bounds what it
+// can store (rules: usage#recording). Only events of tenants without a subscription are counted.
+//
+// Invariant: the streams of a tenant lock its count after their own rows, so that the tenant's
+// batches, of whichever instance, do not exceed the cap together once the day's count exists.
+
+func dayOf(now time.Time) int64 { return HourOf(now.UTC().Truncate(24*time.Hour)) / 24 }
+
+// capDay sets how many more events may be recorded for the streams of tenants whose batch could
+// exceed the cap.
+func (l *ledger) capDay(ctx context.Context, streams []*stream) error {
+	batch := map[uuid.UUID]int64{}
+	for _, s := range streams {
+		if l.dailyCap > 0 && s.allowance.Billing == nil {
+			batch[s.key.TenantID] += int64(len(s.entries))
+		}
+	}
+	if len(batch) == 0 {
+		return nil
+	}
+	recorded, err := l.store.eventsOfDay(ctx, slices.Collect(maps.Keys(batch)), dayOf(l.clock.Now()))
+	if err != nil {
+		return err
+	}
+	for id, events := range batch {
+		left := max(0, l.dailyCap-recorded[id])
+		if events <= left {
+			continue
+		}
+		switch had, err := l.hadPlan(ctx, id); {
+		case err != nil:
+			return err
+		case had:
+			continue
+		}
+		for _, s := range streams {
+			if s.key.TenantID == id {
+				s.left = &left
+			}
+		}
+	}
+	return nil
+}
+
+// countDay adds the stored events of tenants without a subscription to their counts.
+func (l *ledger) countDay(ctx context.Context, streams []*stream, now time.Time) error {
+	if l.dailyCap == 0 {
+		return nil
+	}
+	stored := map[uuid.UUID]int64{}
+	for _, s := range streams {
+		for _, e := range s.entries {
+			if s.allowance.Billing == nil && e.verdict.err == nil {
+				stored[s.key.TenantID]++
+			}
+		}
+	}
+	if len(stored) == 0 {
+		return nil
+	}
+	return l.store.addEventsOfDay(ctx, dayOf(now), stored)
+}
+
+// eventsOfDay returns how many events tenants recorded on a day, and locks the counts.
+func (s store) eventsOfDay(ctx context.Context, tenantIDs []uuid.UUID, day int64) (map[uuid.UUID]int64, error) {
+	found := make(map[uuid.UUID]int64, len(tenantIDs))
+	among, args := sqldb.Among(s.db, 1, "uuid", tenantIDs)
+	return found, s.db.Each(ctx, sqldb.Query{
+		Doing: "read events of the day",
+		Text:  `SELECT tenant_id, day, events FROM usage_days WHERE tenant_id ` + among + ` ORDER BY tenant_id FOR UPDATE`,
+		Args:  args,
+		Row: func(scan func(...any) error) error {
+			var id uuid.UUID
+			var latest, events int64
+			err := scan(&id, &latest, &events)
+			if latest == day {
+				found[id] = events
+			}
+			return err
+		},
+	})
+}
+
+// addEventsOfDay adds to the counts of tenants, of which there is at least one. The DISTINCT removes
+// the repetitions that Values may add.
+func (s store) addEventsOfDay(ctx context.Context, day int64, events map[uuid.UUID]int64) error {
+	rows := make([]any, 0, 3*len(events))
+	for _, id := range slices.SortedFunc(maps.Keys(events), func(a, b uuid.UUID) int { return slices.Compare(a[:], b[:]) }) {
+		rows = append(rows, id, day, events[id])
+	}
+	values, args := sqldb.Values(s.db, 1, rows, "uuid", "bigint", "bigint")
+	err := s.exec(ctx, `INSERT INTO usage_days (tenant_id, day, events)
+SELECT DISTINCT * FROM (`+values+`) AS added
+WHERE true
+ON CONFLICT (tenant_id) DO UPDATE
+SET events = CASE WHEN usage_days.day = excluded.day THEN usage_days.events ELSE 0 END + excluded.events, day = excluded.day`, args)
+	return sqldb.Wrap(err, "count events of the day")
+}

@@ -1,0 +1,7 @@
+package history
+
+// The formats of an export.
+const (
+	FormatCSV   = formatCSV
+	FormatLines = formatLines
+)

@@ -1,0 +1,1 @@
+export{t as Providers}from"./Providers-FIMCRX8B.js";

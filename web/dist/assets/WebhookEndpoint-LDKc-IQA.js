@@ -1,1 +1,0 @@
-import{t as e}from"./useParams-DRzDOLTl.js";import{c as t}from"./session-UvNA7tYu.js";import{t as n}from"./Endpoint-DxSQnshH.js";import{J as r}from"./Icon-BwLAyviY.js";var i=r();function a(){let{id:r}=t(),{endpointId:a}=e({strict:!1});return(0,i.jsx)(n,{scope:{tenantId:r},id:a})}export{a as default};

@@ -1,0 +1,55 @@
+import { Trans } from '@lingui/react/macro'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { address, api, ApiError, type Schema } from '../api/client'
+import { whenActingEnded } from '../api/queries'
+import { now } from '../app/clock'
+import { meQuery } from '../app/session'
+import { Button } from '../ui/Button'
+import { Dialog } from '../ui/Dialog'
+import { Problem } from '../ui/Messages'
+
+/** The end of acting as a member, which not every version of the service has. */
+type Status = Schema<'ProfileImpersonation'> & { expires_at?: string }
+
+function Ended() {
+  const status = useQuery({
+    queryKey: ['acting'], gcTime: 0,
+    queryFn: async (): Promise<Status> => (await api.GET('/api/v1/admin/impersonation/status')).data!.data,
+  })
+  const until = status.data?.expires_at
+  const leave = useMutation({
+    mutationFn: () => api.POST('/api/v1/admin/impersonation/stop').catch((error: unknown) => {
+      // Another window has stopped it, or the login has ended: the administration asks for one.
+      if (!(error instanceof ApiError) || (error.status !== 400 && error.status !== 401)) throw error
+    }),
+    onSuccess: () => location.assign(address('platform')),
+  })
+  return (
+    <>
+      <p>
+        {until && new Date(until).getTime() <= now()
+          ? <Trans>The time for acting as a member is over.</Trans>
+          : <Trans>Your permission to act as members was removed.</Trans>}{' '}
+        <Trans>What you saved until then is kept.</Trans>
+      </p>
+      {leave.isError && <Problem error={leave.error} />}
+      <div className="acts">
+        <Button look="primary" autoFocus data-autofocus busy={leave.isPending || leave.isSuccess} onClick={() => leave.mutate()}><Trans>Return to the administration</Trans></Button>
+      </div>
+    </>
+  )
+}
+
+/** Says that an administrator no longer acts as a member, and leads back: the service refuses every other request. */
+export function ActingEnded() {
+  const queries = useQueryClient()
+  const [ended, setEnded] = useState(false)
+  useEffect(() => whenActingEnded(() => setEnded(true)), [])
+  const name = ended ? queries.getQueryData(meQuery.queryKey)?.user.name : undefined
+  return (
+    <Dialog open={ended} onClose={() => {}} title={name ? <Trans>You no longer act as {name}</Trans> : <Trans>You no longer act as somebody else</Trans>}>
+      {ended && <Ended />}
+    </Dialog>
+  )
+}
