@@ -20,6 +20,7 @@ const (
 	ErrCurrencyMismatch                     Code = "currency_mismatch"               // 422: The tenant has credit, or something unpaid, in another currency.
 	ErrEmailMismatch                        Code = "EMAIL_MISMATCH"                  // 403: The invitation is for another email.
 	ErrEmailNotVerified                     Code = "EMAIL_NOT_VERIFIED"              // 403: Nobody has proved the caller's email, which the settings ask for.
+	ErrImpersonationExpired                 Code = "IMPERSONATION_EXPIRED"           // 403: The permission to act as this member was taken away. Stop acting first.
 	ErrInsufficientPermissions              Code = "INSUFFICIENT_PERMISSIONS"        // 403: The caller may not invite.
 	ErrInsufficientScope                    Code = "insufficient_scope"              // 403: The API key does not open this route.
 	ErrInvalidCredentials                   Code = "INVALID_CREDENTIALS"             // 401: Email or password is wrong, or the account has no password.
@@ -30,6 +31,7 @@ const (
 	ErrInvitationRevoked                    Code = "INVITATION_REVOKED"              // 410: The invitation was taken back.
 	ErrInvoiceNotPayable                    Code = "invoice_not_payable"             // 409: The invoice is not open.
 	ErrInvoiceNotVoidable                   Code = "invoice_not_voidable"            // 422: The invoice is final.
+	ErrLastLoginMethod                      Code = "LAST_LOGIN_METHOD"               // 409: The account would have no way to log in.
 	ErrOAuthCodeExpired                     Code = "OAUTH_CODE_EXPIRED"              // 400: The one-time code is unknown, used, older than 60 seconds, or of another browser.
 	ErrOnboardingIncomplete                 Code = "ONBOARDING_INCOMPLETE"           // 403: The tenant's onboarding is not complete.
 	ErrOwnsTenant                           Code = "OWNS_TENANT"                     // 409: The user owns a tenant with other members or a running subscription.
@@ -45,6 +47,7 @@ const (
 	ErrPSPPriceAlreadyLinked                Code = "psp_price_already_linked"        // 422: The price is linked already.
 	ErrPSPPriceMismatch                     Code = "psp_price_mismatch"              // 422: The provider's price is another than this one.
 	ErrQuotaExceeded                        Code = "QUOTA_EXCEEDED"                  // 429: A hard quota does not allow this usage. It was not stored.
+	ErrRecentLoginRequired                  Code = "RECENT_LOGIN_REQUIRED"           // 403: The login is too old for this. Log in again.
 	ErrRefreshTokenExpired                  Code = "REFRESH_TOKEN_EXPIRED"           // 401: The refresh token is too old.
 	ErrSeatLimitReached                     Code = "SEAT_LIMIT_REACHED"              // 422: All seats of the plan are taken, by members and pending invitations.
 	ErrSeatPricingMisconfigured             Code = "seat_pricing_misconfigured"      // 422: The plan has no price for seats in this currency.
