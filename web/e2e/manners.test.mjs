@@ -230,6 +230,7 @@ test('a page that cannot be loaded without a connection leaves the console as it
   const owner = await register(service.base, 'Nora Network', 'nora@manners.test', 'Network')
   const page = await visit(t, browser, service.base, { lost: true })
   await signIn(page, owner)
+  await page.getByRole('navigation').getByRole('link', { name: 'Developers' }).waitFor()
   await page.waitForLoadState('networkidle')
   await page.context().setOffline(true)
   await page.getByRole('navigation').getByRole('link', { name: 'Developers' }).click()

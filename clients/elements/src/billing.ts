@@ -60,7 +60,10 @@ export class TenantryBilling extends TenantryElement<Billing> {
     ])
     const usage = subscription?.plan.pricing_type === 'usage'
       ? (await this.client.get<{ data: Schema<'CostEstimate'> }>(`${path}/usage/cost-estimate`)).data.total_amount_cents : 0
-    return { tenant, subscription, open: open.data, invoices: invoices.data, total: invoices.meta.total, usage, balance }
+    // The invoice of a pending change is not due before the change is confirmed.
+    const pending = subscription?.pending_change?.payment_action?.url
+    const due = pending ? open.data.filter((one) => one.payment_action?.url !== pending) : open.data
+    return { tenant, subscription, open: due, invoices: invoices.data, total: invoices.meta.total, usage, balance }
   }
 
   /** The balance that the next invoices use, for members who may manage the billing. While the provider is away nothing is known of it. */

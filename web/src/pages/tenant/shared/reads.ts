@@ -39,9 +39,12 @@ export function useEntitlements() {
   return $api.useQuery('get', '/api/v1/tenant/{tenantId}/entitlements', useHere())
 }
 
-/** The invoices that wait for their payment. */
+/** The invoices that wait for their payment, except the invoice of a pending change: it is due only once the change is confirmed. */
 export function useOpenInvoices() {
-  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices', { params: { ...useHere().params, query: { status: 'open', per_page: 10 } } })
+  const pending = useSubscription().data?.data?.pending_change?.payment_action?.url
+  return $api.useQuery('get', '/api/v1/tenant/{tenantId}/invoices', { params: { ...useHere().params, query: { status: 'open', per_page: 10 } } }, {
+    select: (page) => (pending ? { ...page, data: page.data.filter((one) => one.payment_action?.url !== pending) } : page),
+  })
 }
 
 export function useTeamStats() {
