@@ -22,6 +22,9 @@ import (
 // each difference, and repairs what can be repaired unless it is a dry run.
 // Differences are not an error; failing to compare something is.
 func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun bool) (err error) {
+	if err := commands.RequireDatabase(s); err != nil {
+		return err
+	}
 	log := commands.NewLog(os.Stderr, s)
 	provider := outside{clock: clock.System(), pspKey: s.StripeSecretKey, webhookSecrets: []string{"none is received"}}
 	purpose := production

@@ -59,7 +59,8 @@ func (s *Service) UpdateFeature(ctx context.Context, id uuid.UUID, change func(*
 }
 
 // DeleteFeature deletes a feature, so that no plan gives it any more. Its row is kept
-// for the history that refers to it, and its code is free again. It is
+// for the history that refers to it, and its code is free again. A feature that plans have
+// also needs the permission to delete entitlements. It is
 // ErrSystemFeature for a feature that the service itself needs, and ErrInUse while a
 // subscription that has not ended is to a plan that gives it.
 func (s *Service) DeleteFeature(ctx context.Context, id uuid.UUID) error {
@@ -74,6 +75,11 @@ func (s *Service) DeleteFeature(ctx context.Context, id uuid.UUID) error {
 		plans, err := s.store.lockPlansOfFeature(ctx, id)
 		if err != nil {
 			return err
+		}
+		if len(plans) > 0 {
+			if err := needPermission(ctx, "entitlements.delete"); err != nil {
+				return err
+			}
 		}
 		if err := s.requireUnused(ctx, plans...); err != nil {
 			return err

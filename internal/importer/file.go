@@ -30,6 +30,9 @@ type row struct {
 
 func (r row) get(name string) string { return r.values[name] }
 
+// currency returns the code of a currency, in upper case.
+func (r row) currency() string { return strings.ToUpper(r.get("currency")) }
+
 // optional returns a value, nil where it is empty.
 func (r row) optional(name string) *string {
 	if v := r.values[name]; v != "" {

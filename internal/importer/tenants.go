@@ -96,7 +96,7 @@ func (s *Service) freeOwner(ctx context.Context, p *pass, r row) (address string
 }
 
 func (s *Service) makeTenant(ctx context.Context, r row, owner int64, billing tenant.BillingDetails) (uuid.UUID, error) {
-	currency := r.get("currency")
+	currency := r.currency()
 	if currency == "" {
 		currency = tenant.DefaultCurrency
 	}
@@ -135,7 +135,7 @@ func (s *Service) tenantAgain(ctx context.Context, r row, now imported, billing 
 	if slug := r.get("slug"); slug != "" && slug != old.Slug {
 		notes = append(notes, "slug: stays "+old.Slug+", because links contain it")
 	}
-	if currency := r.get("currency"); currency != "" && currency != old.PreferredCurrency {
+	if currency := r.currency(); currency != "" && currency != old.PreferredCurrency {
 		notes = append(notes, "currency: stays "+old.PreferredCurrency+"; it counts for new organizations alone")
 	}
 	owner, err := s.ownerOf(ctx, id)
@@ -216,7 +216,7 @@ func (s *Service) tenantFields(ctx context.Context, r row) (tenant.BillingDetail
 	if slug := r.get("slug"); slug != "" && !slugForm.MatchString(slug) {
 		problems = append(problems, wrong("slug", "must have letters, digits, - and _ alone: %q", slug))
 	}
-	if code := r.get("currency"); code != "" {
+	if code := r.currency(); code != "" {
 		exists, err := s.deps.Catalog.CurrencyExists(ctx, code)
 		if err != nil {
 			return b, err

@@ -41,12 +41,26 @@ func NormalizeAddress(text string) (string, error) {
 // envelopeAddress returns an address with an international domain in punycode, as every
 // server takes it: not all know SMTPUTF8 (RFC 6531). An address in another form stays.
 func envelopeAddress(address string) string {
-	at := strings.LastIndexByte(address, '@')
-	ascii, err := idna.Lookup.ToASCII(address[at+1:])
-	if err != nil {
-		return address
+	if ascii, ok := asciiAddress(address); ok {
+		return ascii
 	}
-	return address[:at+1] + ascii
+	return address
+}
+
+// CanSend reports whether an address can be the sender of mail at every server: it has an ASCII
+// form, which a domain of one label such as localhost has too.
+func CanSend(address string) bool {
+	_, ok := asciiAddress(address)
+	return ok
+}
+
+func asciiAddress(address string) (ascii string, ok bool) {
+	at := strings.LastIndexByte(address, '@')
+	if at < 1 || !validLocal(address[:at]) {
+		return "", false
+	}
+	domain, err := idna.Lookup.ToASCII(address[at+1:])
+	return address[:at+1] + domain, err == nil
 }
 
 // validLocal reports whether a local part is a dot-atom (RFC 5322, section 3.2.3).

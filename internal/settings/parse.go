@@ -107,7 +107,7 @@ func (p *parser) outside(f OutsideFlags, s *Settings) {
 	}
 	if s.MailFrom = f.MailFrom; s.MailFrom == "" {
 		p.fail("TENANTRY_MAIL_FROM", "required by %s", p.command)
-	} else if _, err := netmail.ParseAddress(s.MailFrom); err != nil {
+	} else if sender, err := netmail.ParseAddress(s.MailFrom); err != nil || !mail.CanSend(sender.Address) {
 		p.fail("TENANTRY_MAIL_FROM", "%q is not an email address", s.MailFrom)
 	}
 }

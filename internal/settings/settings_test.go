@@ -246,6 +246,15 @@ func TestWrongSecrets(t *testing.T) {
 	if diff := cmp.Diff(want, reasons(err)); diff != "" {
 		t.Error(diff)
 	}
+	for from, accepted := range map[string]bool{
+		"Tenantry <no-reply@example.com>": true, "root@localhost": true, "Größe <a@münchen.example>": true,
+		"ü@example.com": false, "a@-ü.example": false,
+	} {
+		_, err := settings.ServeFlags{OutsideFlags: settings.OutsideFlags{MailFrom: from}}.Settings(env(nil))
+		if refused := reasons(err)["TENANTRY_MAIL_FROM"] != ""; refused == accepted {
+			t.Errorf("sender %s: refused %t", from, refused)
+		}
+	}
 }
 
 func TestSecretsFromFiles(t *testing.T) {

@@ -1,9 +1,12 @@
 package tenant
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
+	"slices"
 
 	"github.com/google/uuid"
 
@@ -109,11 +112,15 @@ func (s *Service) complete(ctx context.Context, entries []AdminEntry) error {
 	if err != nil {
 		return err
 	}
+	names := i18n.NewCollator(i18n.Locale(ctx))
 	for i := range entries {
 		e := &entries[i]
 		if overview, ok := overviews[e.ID]; ok {
 			e.Subscription = &overview
 		}
+		slices.SortFunc(own[e.ID], func(a, b RoleName) int {
+			return cmp.Or(bytes.Compare(names.Key(a.Name), names.Key(b.Name)), cmp.Compare(a.ID, b.ID))
+		})
 		e.Roles = append(append([]RoleName(nil), builtIn...), own[e.ID]...)
 	}
 	return nil

@@ -19,6 +19,13 @@ import (
 
 func dayOf(now time.Time) int64 { return HourOf(now.UTC().Truncate(24*time.Hour)) / 24 }
 
+// untilTomorrow is ErrDailyCap with the time until the next day begins.
+func untilTomorrow(now time.Time) error {
+	refusal := *ErrDailyCap
+	refusal.RetryAfter = now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(now)
+	return &refusal
+}
+
 // capDay sets how many more events may be recorded for the streams of tenants whose batch could
 // exceed the cap.
 func (l *ledger) capDay(ctx context.Context, streams []*stream) error {

@@ -122,6 +122,9 @@ func (s *Service) Record(ctx context.Context, tenantID uuid.UUID, r Recording) (
 	if err != nil {
 		return Event{}, err
 	}
+	if errors.Is(verdicts[0].err, ErrDailyCap) {
+		return Event{}, untilTomorrow(s.clock.Now())
+	}
 	return verdicts[0].event, verdicts[0].err
 }
 

@@ -27,7 +27,7 @@ func Backup(ctx context.Context, s settings.Settings, file string, out io.Writer
 		return err
 	}
 	if _, err := os.Stat(source); err != nil {
-		return requireDatabase(s)
+		return RequireDatabase(s)
 	}
 	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
 		return fmt.Errorf("there is no folder %s", filepath.Dir(file))

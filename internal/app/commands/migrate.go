@@ -14,7 +14,7 @@ import (
 // statusOnly it applies none.
 func Migrate(ctx context.Context, s settings.Settings, out io.Writer, statusOnly bool) (err error) {
 	if statusOnly {
-		if err := requireDatabase(s); err != nil {
+		if err := RequireDatabase(s); err != nil {
 			return err
 		}
 	}

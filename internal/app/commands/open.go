@@ -37,14 +37,14 @@ func Open(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 // OpenExisting is Open for commands, which work on data that is there: in the wrong folder they
 // return an error instead of creating a database that no server uses.
 func OpenExisting(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
-	if err := requireDatabase(s); err != nil {
+	if err := RequireDatabase(s); err != nil {
 		return nil, err
 	}
 	return Open(ctx, s)
 }
 
-// requireDatabase returns an error if the database is a SQLite file that does not exist.
-func requireDatabase(s settings.Settings) error {
+// RequireDatabase returns an error if the database is a SQLite file that does not exist.
+func RequireDatabase(s settings.Settings) error {
 	u, err := url.Parse(s.DatabaseURL.Reveal())
 	if err != nil || u.Scheme != "sqlite" {
 		return nil //nolint:nilerr // The settings were checked, and another database reports its own errors.

@@ -16,7 +16,7 @@ func TestPermissionsOfPartsOfTheCatalog(t *testing.T) {
 		}
 		empty, product := k.CreateProduct("empty"), k.CreateProduct("full")
 		plan := k.CreatePlan(product, "full-plan")
-		feature := k.CreateFeature("exports")
+		feature, unused := k.CreateFeature("exports"), k.CreateFeature("imports")
 		set := []apptest.Object{{"feature_id": feature, "type": "boolean"}}
 
 		allow(`["plans.update","plans.view"]`)
@@ -27,6 +27,12 @@ func TestPermissionsOfPartsOfTheCatalog(t *testing.T) {
 		k.AdminCall("PATCH", "/plans/"+plan, apptest.Object{"sort_order": 4}).Want(200)
 		allow(`["entitlements.sync","plans.update","plans.view"]`)
 		k.AdminCall("PATCH", "/plans/"+plan, apptest.Object{"entitlements": set}).Want(200)
+
+		allow(`["features.delete"]`)
+		k.AdminCall("DELETE", "/features/"+feature, nil).WantRefused(403, "")
+		k.AdminCall("DELETE", "/features/"+unused, nil).Want(204)
+		allow(`["entitlements.delete","features.delete"]`)
+		k.AdminCall("DELETE", "/features/"+feature, nil).Want(204)
 
 		allow(`["plans.view","products.delete"]`)
 		k.AdminCall("DELETE", "/products/"+product, nil).WantRefused(403, "")

@@ -86,7 +86,7 @@ func (c *checker) once(path, kind, key string) {
 
 func (c *checker) currency(path string, currency CurrencyData) {
 	if !currencyForm.MatchString(currency.Code) {
-		c.fail(path+".code", "must be three capital letters, not %q", currency.Code)
+		c.fail(path+".code", "must be three letters, not %q", currency.Code)
 	}
 	c.once(path+".code", "currency", currency.Code)
 	c.line(path+".name", currency.Name, maxCurrencyName)

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
 	"slices"
 	"strconv"
@@ -66,11 +67,51 @@ func Parse(text []byte) (Catalog, error) {
 	var c Catalog
 	r := reader{problems{lines: lines{"": 1}}}
 	r.read(document, reflect.ValueOf(&c).Elem(), "")
+	c.upperCodes(&r.problems)
 	if err := r.err(); err != nil {
 		return Catalog{}, err
 	}
 	c.lines = r.lines
 	return c, c.Check()
+}
+
+// upperCodes writes the codes of currencies in upper case.
+func (c *Catalog) upperCodes(p *problems) {
+	for i := range c.Currencies {
+		c.Currencies[i].Code = upperCode(c.Currencies[i].Code)
+	}
+	for i := range c.Products {
+		for j := range c.Products[i].Plans {
+			plan := &c.Products[i].Plans[j]
+			plan.Prices = upperKeys(p, fmt.Sprintf("products[%d].plans[%d].prices", i, j), plan.Prices)
+		}
+	}
+	for i := range c.Meters {
+		c.Meters[i].Prices = upperKeys(p, fmt.Sprintf("meters[%d].prices", i), c.Meters[i].Prices)
+	}
+}
+
+func upperCode(code string) string {
+	if upper := strings.ToUpper(code); len(upper) == len(code) && currencyForm.MatchString(upper) {
+		return upper
+	}
+	return code
+}
+
+func upperKeys[V any](p *problems, path string, prices map[string]V) map[string]V {
+	if prices == nil {
+		return nil
+	}
+	upper := make(map[string]V, len(prices))
+	for _, code := range slices.Sorted(maps.Keys(prices)) {
+		key := upperCode(code)
+		if _, twice := upper[key]; twice {
+			p.fail(path+"."+code, "is the second price in %s", key)
+		}
+		upper[key] = prices[code]
+		p.lines[path+"."+key] = p.lines.of(path + "." + code)
+	}
+	return upper
 }
 
 // parseYAML returns the only document of a text.

@@ -78,9 +78,11 @@ func IsCountry(text string) bool {
 // of them, and countries that are no more.
 const noCountries = "AC AN CP CQ CS DG EA EZ FQ IC NT PC SU TA UN YU"
 
-// validCurrency accepts what looks like an ISO 4217 code. Which currencies exist
-// is for the catalog to say.
-func validCurrency(text string) bool { return upperLetters(text, 3) }
+// validCurrency accepts three letters, as codes of ISO 4217 have, in upper or lower case. They
+// are passed on in upper case. Which currencies exist is for the catalog to say.
+func validCurrency(text string) bool {
+	return len(text) == len(strings.ToUpper(text)) && upperLetters(strings.ToUpper(text), 3)
+}
 
 func upperLetters(text string, count int) bool {
 	for _, c := range []byte(text) {

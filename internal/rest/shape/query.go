@@ -37,7 +37,7 @@ func NormalizeQuery(params []Property, query url.Values, broken *fault.Fields) u
 				out.Add(p.Name, checked)
 			}
 		}
-		if p.Required && len(strings.Join(texts, "")) == 0 {
+		if p.Required && strings.TrimSpace(strings.Join(texts, "")) == "" {
 			broken.Add(p.Name, "validation.required")
 		}
 	}

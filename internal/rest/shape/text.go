@@ -48,6 +48,9 @@ func (v *validator) checkString(n *Rules, raw jsontext.Value, path string) jsont
 	if check := formats[n.format]; check.valid != nil && !check.valid(text) {
 		return v.fail(path, check.message)
 	}
+	if n.format == "currency" {
+		text = strings.ToUpper(text)
+	}
 	if len(text) == len(raw)-2 && string(raw[1:len(raw)-1]) == text { // nothing to trim, nothing escaped
 		return raw
 	}

@@ -140,8 +140,8 @@ func TestForms(t *testing.T) {
 		"active":  {map[string]string{`true`: "", `false`: ""}, map[string]string{`0`: "boolean", `"false"`: "boolean", `null`: "null", `[]`: "boolean"}},
 		"country": {countriesTaken, countriesRefused},
 		"currency": {
-			map[string]string{`"EUR"`: "", `"XYZ"`: "", `" JPY "`: `"JPY"`},
-			map[string]string{`"EU"`: "currency", `"EURO"`: "currency", `"Eur"`: "currency", `"E1R"`: "currency", `"ÉUR"`: "currency", `978`: "string"},
+			map[string]string{`"EUR"`: "", `"XYZ"`: "", `" JPY "`: `"JPY"`, `"eUr"`: `"EUR"`},
+			map[string]string{`"EU"`: "currency", `"EURO"`: "currency", `"E1R"`: "currency", `"ÉUR"`: "currency", `"ıdr"`: "currency", `978`: "string"},
 		},
 		"url": {
 			map[string]string{
@@ -247,6 +247,7 @@ func TestCheckText(t *testing.T) {
 		"count=5&count=2.0":         {normal: map[string][]string{"count": {"2"}}},
 		"":                          {normal: map[string][]string{}, broken: map[string]string{"count": "required"}},
 		"count=":                    {normal: map[string][]string{}, broken: map[string]string{"count": "required"}},
+		"count= ":                    {normal: map[string][]string{}, broken: map[string]string{"count": "required"}},
 		"count=0":                   {normal: map[string][]string{}, broken: map[string]string{"count": "minimum"}},
 		"count=10":                  {normal: map[string][]string{}, broken: map[string]string{"count": "maximum"}},
 		"count=1 2":                 {normal: map[string][]string{}, broken: map[string]string{"count": "integer"}},

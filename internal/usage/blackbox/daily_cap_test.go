@@ -2,7 +2,9 @@ package blackbox_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/settings"
@@ -27,7 +29,12 @@ func TestDailyCapWithoutAPlan(t *testing.T) {
 		if got := batch("a", "d", "e", "f"); got != "[409 201 201 429]" {
 			t.Errorf("at the cap: %s", got)
 		}
-		s.Call("POST", ada.Path("/usage"), ada.Token, apptest.Object{"meter_code": "api-calls", "quantity": 1}).WantRefused(429, "")
+		refused := s.Call("POST", ada.Path("/usage"), ada.Token, apptest.Object{"meter_code": "api-calls", "quantity": 1})
+		refused.WantRefused(429, "")
+		now := s.Now()
+		if wait, err := strconv.Atoi(refused.Header.Get("Retry-After")); err != nil || now.Add(time.Duration(wait)*time.Second).Truncate(time.Minute) != now.UTC().Truncate(apptest.Day).Add(apptest.Day) {
+			t.Errorf("at %s: Retry-After %s", now, refused.Header.Get("Retry-After"))
+		}
 		s.Call("POST", ada.Path("/usage"), ada.Token, apptest.Object{"meter_code": "api-calls", "idempotency_key": "a"}).Want(409)
 		s.Advance(apptest.Day)
 		ada.Token = s.LogIn("ada@example.com")
