@@ -96,7 +96,7 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 	}
 	p.outbox = mail.NewOutbox(p.jobs, out.sender)
 	p.letters, err = letters.New(letters.Config{
-		FrontendURL: p.frontend.URL, Paths: p.frontend.Paths, PublicURL: p.publicURL, Brand: s.Brand, Templates: s.Templates, Optional: s.OptionalMails, Outbox: p.outbox, Clock: p.clock, Log: log,
+		FrontendURL: p.frontend.URL, Paths: p.frontend.Paths, PublicURL: p.publicURL, Brand: s.Brand, Templates: s.Templates, Locales: s.Locales, Optional: s.OptionalMails, Outbox: p.outbox, Clock: p.clock, Log: log,
 	})
 	return p, err
 }

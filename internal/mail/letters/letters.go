@@ -10,6 +10,8 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/brand"
@@ -31,6 +33,7 @@ type Config struct {
 	PublicURL   string         // likewise; where the service serves the logo
 	Brand       brand.Brand
 	Templates   *Templates // the operator's own texts; nil for none
+	Locales     []string   // the languages of mails; nil for all
 	Optional    []string   // the optional mails that are sent; see Optional
 	Outbox      Outbox
 	Clock       clock.Clock  // for the time at which something happened
@@ -39,8 +42,8 @@ type Config struct {
 
 // Letters writes mails. It is safe for concurrent use.
 //
-// Its methods return the errors of the outbox. For a locale that the service does not
-// have they use the default.
+// Its methods return the errors of the outbox. For a locale that is not offered they use the
+// default.
 type Letters struct {
 	config  Config
 	locales map[string]*locale
@@ -53,6 +56,9 @@ func New(c Config) (*Letters, error) {
 	locales, err := loadLocales()
 	if err != nil {
 		return nil, fmt.Errorf("letters: %w", err)
+	}
+	if c.Locales != nil {
+		maps.DeleteFunc(locales, func(name string, _ *locale) bool { return !slices.Contains(c.Locales, name) })
 	}
 	layout, err := loadLayout()
 	if err != nil {

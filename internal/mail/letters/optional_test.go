@@ -32,6 +32,16 @@ func TestOptional(t *testing.T) {
 			t.Errorf("%s\n%s", b.Subject, b.Text)
 		}
 	}
+	b := &box{}
+	l, err := letters.New(letters.Config{FrontendURL: "https://app.example.test", Outbox: b, Optional: letters.Optional(), Locales: []string{"en", "fr"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for locale, subject := range map[string]string{"en": "Welcome to Tenantry", "fr": "Bienvenue sur Tenantry", "it": "Welcome to Tenantry"} {
+		if err := l.Welcome(t.Context(), locale, to, "Ada"); err != nil || b.Subject != subject {
+			t.Errorf("where English and French are offered, %s: %q: %v", locale, b.Subject, err)
+		}
+	}
 	for name, fine := range map[string]bool{"welcome": true, "receipt": true, "invitation": false, "": false} {
 		if err := letters.CheckOptional(name); (err == nil) != fine {
 			t.Errorf("%s: %v", name, err)
