@@ -59,7 +59,7 @@ func (p *Passwords) HashNew(ctx context.Context, password string) (string, error
 	return p.Hash(ctx, password)
 }
 
-// CheckNewPassword refuses a password that everybody uses.
+// CheckNewPassword refuses a common password.
 func CheckNewPassword(password string) error {
 	if common.Has(password) {
 		return errCommonPassword
