@@ -74,6 +74,11 @@ func (h *HTTP) Register(ctx context.Context, in *registerInput) (*rest.Plain[Ses
 	return h.session(ctx, user, tokens, grant)
 }
 
+// CheckRegister is the check behind rest.Checks for Register.
+func (h *HTTP) CheckRegister(ctx context.Context, in *registerInput) error {
+	return h.svc.CheckRegistration(ctx, in.Body.Email, in.Body.Password)
+}
+
 type loginInput struct {
 	Body struct {
 		Email          string `json:"email" maxLength:"255"`
@@ -135,12 +140,6 @@ func (h *HTTP) sessionUser(ctx context.Context, user User) (SessionUser, error) 
 	}, nil
 }
 
-// CheckCurrentPassword refuses a missing or wrong current_password of the caller.
-func (h *HTTP) CheckCurrentPassword(ctx context.Context, _, text func(string) string) error {
-	_, err := h.svc.Prove(ctx, authz.From(ctx), text("current_password"))
-	return err
-}
-
 type refreshInput struct {
 	Body struct {
 		RefreshToken string `json:"refresh_token" minLength:"64" maxLength:"64"`
@@ -199,4 +198,9 @@ func (h *HTTP) ResetPassword(ctx context.Context, in *resetInput) (*rest.Plain[r
 		return nil, err
 	}
 	return rest.Message("auth.password_reset"), nil
+}
+
+// CheckReset is the check behind rest.Checks for ResetPassword.
+func (h *HTTP) CheckReset(_ context.Context, in *resetInput) error {
+	return CheckNewPassword(in.Body.Password)
 }

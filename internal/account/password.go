@@ -53,10 +53,18 @@ func decoy(p *argon2id.Params) string {
 // HashNew is Hash for a password that somebody chooses. One that everybody uses is a
 // validation error on password (rules: account#passwords).
 func (p *Passwords) HashNew(ctx context.Context, password string) (string, error) {
-	if common.Has(password) {
-		return "", errCommonPassword
+	if err := CheckNewPassword(password); err != nil {
+		return "", err
 	}
 	return p.Hash(ctx, password)
+}
+
+// CheckNewPassword refuses a common password.
+func CheckNewPassword(password string) error {
+	if common.Has(password) {
+		return errCommonPassword
+	}
+	return nil
 }
 
 // Hash returns the hash of a password, in the PHC string format. It fails when ctx

@@ -9,6 +9,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/limit"
@@ -92,6 +93,25 @@ func (s *Service) Register(ctx context.Context, r Registration, grant Grant) (Us
 		_, err := s.deps.Tenants.Create(ctx, user.ID, firstTenantName(r))
 		return err
 	})
+}
+
+// CheckRegistration refuses the fields of a registration that Register refuses. A malformed
+// email is accepted here.
+func (s *Service) CheckRegistration(ctx context.Context, email, password string) error {
+	return fault.Join(s.CheckEmail(ctx, email), CheckNewPassword(password))
+}
+
+// CheckEmail refuses an email that has an account. A malformed email is accepted here.
+func (s *Service) CheckEmail(ctx context.Context, email string) error {
+	normalized, err := mail.NormalizeAddress(email)
+	if err != nil {
+		return nil //nolint:nilerr // the registration refuses it
+	}
+	taken, err := s.Exists(ctx, normalized)
+	if err == nil && taken {
+		err = errEmailTaken
+	}
+	return err
 }
 
 // RegisterAnd makes an account and its first login, and calls also in the same

@@ -25,10 +25,13 @@ func errTooManyKeys(field string) error {
 	}}}
 }
 
-// errScope says which scope of a list is unknown.
-func errScope(index int, known []string) error {
-	refusal := &fault.Error{Kind: fault.Invalid, Fields: []fault.Field{{
-		Path: "scopes." + strconv.Itoa(index), Message: "validation.enum", Args: map[string]any{"values": strings.Join(known, ", ")},
-	}}}
+// errScopes says which scopes of a list are unknown.
+func errScopes(indices []int, known []string) error {
+	refusal := &fault.Error{Kind: fault.Invalid}
+	for _, i := range indices {
+		refusal.Fields = append(refusal.Fields, fault.Field{
+			Path: "scopes." + strconv.Itoa(i), Message: "validation.enum", Args: map[string]any{"values": strings.Join(known, ", ")},
+		})
+	}
 	return refusal.Wrap(ErrUnknownScope)
 }

@@ -124,6 +124,11 @@ func (h *HTTP) Create(ctx context.Context, in *createInput) (*rest.Data[NewAPIKe
 	return rest.OK(NewAPIKey{APIKey: view(key), Secret: secret}), nil
 }
 
+// CheckCreate is the check behind rest.Checks for Create.
+func (h *HTTP) CheckCreate(ctx context.Context, in *createInput) error {
+	return checkScopes(h.owner(ctx), in.Body.Scopes)
+}
+
 type renameInput struct {
 	Key  string `path:"key"`
 	Body struct {

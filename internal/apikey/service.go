@@ -92,14 +92,8 @@ func (s *Service) Get(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (K
 // The tenant is locked before they are counted, so that of two requests that compete for the last
 // place one is refused.
 func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (key Key, secret string, err error) {
-	scopes := authz.PlatformScopes()
-	if tenantID != nil {
-		scopes = authz.TenantScopes()
-	}
-	for i, scope := range t.Scopes {
-		if !slices.Contains(scopes, scope) {
-			return Key{}, "", errScope(i, scopes)
-		}
+	if err := checkScopes(tenantID, t.Scopes); err != nil {
+		return Key{}, "", err
 	}
 	t.Scopes = sortedScopes(t.Scopes)
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
@@ -127,6 +121,24 @@ func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (key
 		return s.record(ctx, "api_key.created", tenantID, key.ID, nil, recorded(key))
 	})
 	return key, secret, err
+}
+
+// checkScopes refuses scopes that keys of a tenant, or of the platform for nil, cannot have.
+func checkScopes(tenantID *uuid.UUID, scopes []string) error {
+	known := authz.PlatformScopes()
+	if tenantID != nil {
+		known = authz.TenantScopes()
+	}
+	var broken []int
+	for i, scope := range scopes {
+		if !slices.Contains(known, scope) {
+			broken = append(broken, i)
+		}
+	}
+	if len(broken) == 0 {
+		return nil
+	}
+	return errScopes(broken, known)
 }
 
 // lockOwner locks the tenant whose keys change, and checks the caller's rights again. For the

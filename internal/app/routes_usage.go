@@ -24,7 +24,7 @@ func (svc *service) usageRoutes() []rest.Route {
 		created     = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
-		forKeys(authz.UsageWrite, route(post, of+"/usage", rest.Tenant, "", "usage", "Record usage", rest.Handle(ofTenants.Record, created))),
+		forKeys(authz.UsageWrite, route(post, of+"/usage", rest.Tenant, "", "usage", "Record usage", rest.Handle(ofTenants.Record, created, rest.Checks(ofTenants.CheckRecord)))),
 		forKeys(authz.UsageWrite, route(post, of+"/usage/batch", rest.Tenant, "", "usage", "Record several usage events", rest.Handle(ofTenants.Batch))),
 		forKeys(authz.UsageRead, route(get, of+"/usage", rest.Tenant, "", "default", "Summarize the usage of the current period", rest.Handle(ofTenants.Summary))),
 		forKeys(authz.UsageRead, route(get, of+"/usage/quotas", rest.Tenant, "", "default", "Show usage against quotas", rest.Handle(ofTenants.Quotas))),
@@ -34,9 +34,9 @@ func (svc *service) usageRoutes() []rest.Route {
 		forKeys(authz.UsageRead, route(get, of+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(ofTenants.Meter))),
 
 		route(get, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(meters.List()))),
-		route(post, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "Create a meter", rest.Handle(adminMeters.Create, created)),
+		route(post, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "Create a meter", rest.Handle(adminMeters.Create, created, rest.Checks(adminMeters.CheckCreate))),
 		route(get, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Show a meter", rest.Handle(adminMeters.Show)),
-		route(patch, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Change a meter", rest.Handle(adminMeters.Update, rest.Exists(adminMeters.Exists))),
+		route(patch, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Change a meter", rest.Handle(adminMeters.Update, rest.Exists(adminMeters.Exists), rest.Checks(adminMeters.CheckUpdate))),
 		route(del, "/api/v1/admin/meters/{meter}", rest.Admin, authz.MetersManage, "default", "Delete a meter; its events stay", rest.Handle(adminMeters.Delete)),
 	}
 }

@@ -28,9 +28,10 @@ func webhookTable(base string, scope rest.Scope, permission, owner string, hooks
 		known    = rest.Exists(hooks.Exists)
 		one      = base + "/{endpoint}"
 	)
-	create := rest.Handle(hooks.Create, created)
+	checked := rest.Checks(hooks.CheckCreate)
+	create := rest.Handle(hooks.Create, created, checked)
 	if scope == rest.Tenant { // the platform's endpoints receive the same events
-		create = rest.Handle(hooks.Create, created, rest.MakesEndpoints())
+		create = rest.Handle(hooks.Create, created, checked, rest.MakesEndpoints())
 	}
 	row := func(method, path, summary string, h rest.Handler) rest.Route {
 		return route(method, path, scope, permission, "default", summary, h)
@@ -39,7 +40,7 @@ func webhookTable(base string, scope rest.Scope, permission, owner string, hooks
 		row(get, base, "List the webhook endpoints of "+owner, rest.Handle(hooks.List)),
 		row(post, base, "Create a webhook endpoint of "+owner+"; its secret is shown once", create),
 		row(get, one, "Show a webhook endpoint of "+owner, rest.Handle(hooks.Show)),
-		row(patch, one, "Change a webhook endpoint of "+owner, rest.Handle(hooks.Update, known)),
+		row(patch, one, "Change a webhook endpoint of "+owner, rest.Handle(hooks.Update, known, rest.Checks(hooks.CheckUpdate))),
 		row(del, one, "Delete a webhook endpoint of "+owner, rest.Handle(hooks.Delete)),
 		row(post, one+"/rotate-secret", "Replace the secret of a webhook endpoint of "+owner, rest.Handle(hooks.Rotate)),
 		row(post, one+"/test", "Send an event of type webhook.test to a webhook endpoint of "+owner, rest.Handle(hooks.Test, accepted)),

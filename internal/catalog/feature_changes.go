@@ -21,7 +21,7 @@ func (s *Service) Feature(ctx context.Context, id uuid.UUID) (Feature, error) {
 func (s *Service) CreateFeature(ctx context.Context, f Feature) (Feature, error) {
 	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		f.ID, f.CreatedAt, f.UpdatedAt = sqldb.NewID(), now, now
-		if err := s.checkFeature(ctx, f); err != nil {
+		if err := s.checkFeature(ctx, Feature{}, f); err != nil {
 			return err
 		}
 		if err := s.store.insertFeature(ctx, f); err != nil {
@@ -44,10 +44,7 @@ func (s *Service) UpdateFeature(ctx context.Context, id uuid.UUID, change func(*
 		f = old
 		f.UpdatedAt = now
 		change(&f)
-		if old.IsSystem && f.Code != old.Code {
-			return fault.OnField("code", "validation.fixed")
-		}
-		if err := s.checkFeature(ctx, f); err != nil {
+		if err := s.checkFeature(ctx, old, f); err != nil {
 			return err
 		}
 		if err := s.store.saveFeature(ctx, f); err != nil {
@@ -56,6 +53,22 @@ func (s *Service) UpdateFeature(ctx context.Context, id uuid.UUID, change func(*
 		return s.Record(ctx, "feature", "updated", id, recordedFeature(old), recordedFeature(f))
 	})
 	return f, err
+}
+
+// CheckFeature refuses the fields that CreateFeature refuses.
+func (s *Service) CheckFeature(ctx context.Context, f Feature) error {
+	return s.checkFeature(ctx, Feature{}, f)
+}
+
+// CheckFeatureChange refuses the fields that UpdateFeature refuses.
+func (s *Service) CheckFeatureChange(ctx context.Context, id uuid.UUID, change func(*Feature)) error {
+	old, err := s.store.feature(ctx, id)
+	if err != nil {
+		return err
+	}
+	f := old
+	change(&f)
+	return s.checkFeature(ctx, old, f)
 }
 
 // DeleteFeature deletes a feature, so that no plan gives it any more. Its row is kept
@@ -91,11 +104,15 @@ func (s *Service) DeleteFeature(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-func (s *Service) checkFeature(ctx context.Context, f Feature) error {
+// checkFeature returns the invalid fields of a feature; old is its present state, zero for a new
+// one.
+func (s *Service) checkFeature(ctx context.Context, old, f Feature) error {
 	var broken fault.Fields
 	checkTexts(&broken, f.Name, f.Description)
 	other, err := s.store.featureByCode(ctx, f.Code)
 	switch {
+	case old.IsSystem && f.Code != old.Code:
+		broken.Add("code", "validation.fixed")
 	case err == nil && other.ID != f.ID:
 		broken.Add("code", "validation.taken")
 	case err != nil && !errors.Is(err, ErrNotFound):

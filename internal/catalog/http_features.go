@@ -55,13 +55,22 @@ type createFeatureInput struct {
 	}
 }
 
-// CreateFeature answers POST /admin/features.
-func (h *HTTP) CreateFeature(ctx context.Context, in *createFeatureInput) (*rest.Data[AdminFeature], error) {
+func (in *createFeatureInput) feature() Feature {
 	b := in.Body
-	f, err := h.svc.CreateFeature(ctx, Feature{
+	return Feature{
 		Code: b.Code, Name: textOf(b.Name), Description: textOf(b.Description),
 		IsActive: active(b.IsActive), SortOrder: b.SortOrder, Metadata: sqldb.JSON(b.Metadata),
-	})
+	}
+}
+
+// CheckCreateFeature is the check behind rest.Checks for CreateFeature.
+func (h *HTTP) CheckCreateFeature(ctx context.Context, in *createFeatureInput) error {
+	return h.svc.CheckFeature(ctx, in.feature())
+}
+
+// CreateFeature answers POST /admin/features.
+func (h *HTTP) CreateFeature(ctx context.Context, in *createFeatureInput) (*rest.Data[AdminFeature], error) {
+	f, err := h.svc.CreateFeature(ctx, in.feature())
 	if err != nil {
 		return nil, err
 	}
@@ -77,17 +86,28 @@ type updateFeatureInput struct {
 	}
 }
 
+func (in *updateFeatureInput) change(f *Feature) {
+	f.Code = in.Body.Code.OrValue(f.Code)
+	f.SortOrder = in.Body.SortOrder.OrValue(f.SortOrder)
+	in.Body.apply(&f.Name, &f.Description, &f.IsActive, &f.Metadata)
+}
+
+// CheckUpdateFeature is the check behind rest.Checks for UpdateFeature.
+func (h *HTTP) CheckUpdateFeature(ctx context.Context, in *updateFeatureInput) error {
+	id, err := shape.ParseID(in.Feature)
+	if err != nil {
+		return err
+	}
+	return h.svc.CheckFeatureChange(ctx, id, in.change)
+}
+
 // UpdateFeature answers PATCH /admin/features/{feature}.
 func (h *HTTP) UpdateFeature(ctx context.Context, in *updateFeatureInput) (*rest.Data[AdminFeature], error) {
 	id, err := shape.ParseID(in.Feature)
 	if err != nil {
 		return nil, err
 	}
-	f, err := h.svc.UpdateFeature(ctx, id, func(f *Feature) {
-		f.Code = in.Body.Code.OrValue(f.Code)
-		f.SortOrder = in.Body.SortOrder.OrValue(f.SortOrder)
-		in.Body.apply(&f.Name, &f.Description, &f.IsActive, &f.Metadata)
-	})
+	f, err := h.svc.UpdateFeature(ctx, id, in.change)
 	if err != nil {
 		return nil, err
 	}

@@ -53,6 +53,16 @@ func (h *HTTP) SetPrices(ctx context.Context, in *setPricesInput) (*rest.Data[[]
 	return rest.OKMessage(all(prices, Price.Admin), "plans.prices_updated"), nil
 }
 
+// CheckSetPrices is the check behind rest.Checks for SetPrices.
+func (h *HTTP) CheckSetPrices(ctx context.Context, in *setPricesInput) error {
+	id, err := shape.ParseID(in.Plan)
+	if err != nil {
+		return err
+	}
+	set := all(in.Body.Prices, PriceFields.terms)
+	return h.svc.CheckPlanChange(ctx, id, PlanChange{Prices: &set})
+}
+
 type priceInput struct {
 	Plan  string `path:"plan" format:"uuid"`
 	Price string `path:"price" format:"uuid"`
@@ -98,6 +108,16 @@ func (h *HTTP) SetEntitlements(ctx context.Context, in *setEntitlementsInput) (*
 		return nil, err
 	}
 	return rest.OKMessage(adminPlan(plan), "plans.entitlements_updated"), nil
+}
+
+// CheckSetEntitlements is the check behind rest.Checks for SetEntitlements.
+func (h *HTTP) CheckSetEntitlements(ctx context.Context, in *setEntitlementsInput) error {
+	id, err := shape.ParseID(in.Plan)
+	if err != nil {
+		return err
+	}
+	set := all(in.Body.Entitlements, EntitlementFields.terms)
+	return h.svc.CheckPlanChange(ctx, id, PlanChange{Entitlements: &set})
 }
 
 type entitlementInput struct {

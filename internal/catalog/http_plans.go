@@ -71,16 +71,35 @@ type createPlanInput struct {
 	}
 }
 
-// CreatePlan answers POST /admin/plans.
-func (h *HTTP) CreatePlan(ctx context.Context, in *createPlanInput) (*rest.Data[AdminPlan], error) {
+func (in *createPlanInput) plan() Plan {
 	b := in.Body
-	plan := Plan{
+	p := Plan{
 		Product: Product{ID: b.ProductID}, Slug: b.Slug, Name: textOf(b.Name), Description: textOf(b.Description),
 		PricingType: PricingType(b.PricingType), TrialDays: b.TrialDays, SortOrder: b.SortOrder,
 		IsActive: active(b.IsActive), Metadata: sqldb.JSON(b.Metadata),
 	}
-	plan.SetInterval(&b.BillingCycle, b.IntervalUnit, b.IntervalCount)
-	plan, err := h.svc.CreatePlan(ctx, plan)
+	p.SetInterval(&b.BillingCycle, b.IntervalUnit, b.IntervalCount)
+	return p
+}
+
+// CheckCreatePlan is the check behind rest.Checks for CreatePlan.
+func (h *HTTP) CheckCreatePlan(ctx context.Context, in *createPlanInput) error {
+	known := *in
+	if isUnitUnknown(ctx) {
+		known.Body.IntervalCount = nil
+	}
+	return h.svc.CheckPlan(ctx, known.plan())
+}
+
+// isUnitUnknown reports whether a check cannot know the longest interval of a plan, because the
+// unit is broken.
+func isUnitUnknown(ctx context.Context) bool {
+	return rest.IsBroken(ctx, "interval_unit") || rest.IsBroken(ctx, "billing_cycle")
+}
+
+// CreatePlan answers POST /admin/plans.
+func (h *HTTP) CreatePlan(ctx context.Context, in *createPlanInput) (*rest.Data[AdminPlan], error) {
+	plan, err := h.svc.CreatePlan(ctx, in.plan())
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +129,27 @@ func (h *HTTP) UpdatePlan(ctx context.Context, in *updatePlanInput) (*rest.Data[
 	if err != nil {
 		return nil, err
 	}
+	plan, err := h.svc.UpdatePlan(ctx, id, in.change())
+	if err != nil {
+		return nil, err
+	}
+	return rest.OKMessage(adminPlan(plan), "plans.updated"), nil
+}
+
+// CheckUpdatePlan is the check behind rest.Checks for UpdatePlan.
+func (h *HTTP) CheckUpdatePlan(ctx context.Context, in *updatePlanInput) error {
+	id, err := shape.ParseID(in.Plan)
+	if err != nil {
+		return err
+	}
+	known := *in
+	if isUnitUnknown(ctx) {
+		known.Body.IntervalCount = nil
+	}
+	return h.svc.CheckPlanChange(ctx, id, known.change())
+}
+
+func (in *updatePlanInput) change() PlanChange {
 	b := &in.Body
 	change := PlanChange{Fields: func(p *Plan) {
 		p.Product.ID = b.ProductID.OrValue(p.Product.ID)
@@ -128,11 +168,7 @@ func (h *HTTP) UpdatePlan(ctx context.Context, in *updatePlanInput) (*rest.Data[
 		set := all(*b.Entitlements, EntitlementFields.terms)
 		change.Entitlements = &set
 	}
-	plan, err := h.svc.UpdatePlan(ctx, id, change)
-	if err != nil {
-		return nil, err
-	}
-	return rest.OKMessage(adminPlan(plan), "plans.updated"), nil
+	return change
 }
 
 // DeletePlan answers DELETE /admin/plans/{plan}.

@@ -78,13 +78,22 @@ type createProductInput struct {
 	}
 }
 
-// CreateProduct answers POST /admin/products.
-func (h *HTTP) CreateProduct(ctx context.Context, in *createProductInput) (*rest.Data[AdminProduct], error) {
+func (in *createProductInput) product() Product {
 	b := in.Body
-	p, err := h.svc.CreateProduct(ctx, Product{
+	return Product{
 		Slug: b.Slug, Name: textOf(b.Name), Description: textOf(b.Description),
 		IsActive: active(b.IsActive), Metadata: sqldb.JSON(b.Metadata),
-	})
+	}
+}
+
+// CheckCreateProduct is the check behind rest.Checks for CreateProduct.
+func (h *HTTP) CheckCreateProduct(ctx context.Context, in *createProductInput) error {
+	return h.svc.CheckProduct(ctx, in.product())
+}
+
+// CreateProduct answers POST /admin/products.
+func (h *HTTP) CreateProduct(ctx context.Context, in *createProductInput) (*rest.Data[AdminProduct], error) {
+	p, err := h.svc.CreateProduct(ctx, in.product())
 	if err != nil {
 		return nil, err
 	}
@@ -99,16 +108,27 @@ type updateProductInput struct {
 	}
 }
 
+func (in *updateProductInput) change(p *Product) {
+	p.Slug = in.Body.Slug.OrValue(p.Slug)
+	in.Body.apply(&p.Name, &p.Description, &p.IsActive, &p.Metadata)
+}
+
+// CheckUpdateProduct is the check behind rest.Checks for UpdateProduct.
+func (h *HTTP) CheckUpdateProduct(ctx context.Context, in *updateProductInput) error {
+	id, err := shape.ParseID(in.Product)
+	if err != nil {
+		return err
+	}
+	return h.svc.CheckProductChange(ctx, id, in.change)
+}
+
 // UpdateProduct answers PATCH /admin/products/{product}.
 func (h *HTTP) UpdateProduct(ctx context.Context, in *updateProductInput) (*rest.Data[AdminProduct], error) {
 	id, err := shape.ParseID(in.Product)
 	if err != nil {
 		return nil, err
 	}
-	p, err := h.svc.UpdateProduct(ctx, id, func(p *Product) {
-		p.Slug = in.Body.Slug.OrValue(p.Slug)
-		in.Body.apply(&p.Name, &p.Description, &p.IsActive, &p.Metadata)
-	})
+	p, err := h.svc.UpdateProduct(ctx, id, in.change)
 	if err != nil {
 		return nil, err
 	}

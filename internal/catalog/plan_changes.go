@@ -18,16 +18,13 @@ import (
 func (s *Service) CreatePlan(ctx context.Context, p Plan) (Plan, error) {
 	err := s.Change(ctx, func(ctx context.Context, now time.Time) error {
 		p.ID, p.CreatedAt = sqldb.NewID(), now
-		broken, err := s.checkPlan(ctx, p)
-		if err == nil {
-			err = broken.Err()
-		}
-		if err != nil {
+		if err := s.CheckPlan(ctx, p); err != nil {
 			return err
 		}
 		if err := s.store.insertPlan(ctx, p); err != nil {
 			return err
 		}
+		var err error
 		if p, err = s.store.plan(ctx, p.ID); err != nil {
 			return err
 		}
@@ -51,29 +48,11 @@ type PlanChange struct {
 // for them at once too, so changing it is ErrInUse while there are any.
 func (s *Service) UpdatePlan(ctx context.Context, id uuid.UUID, c PlanChange) (Plan, error) {
 	return s.changePlan(ctx, id, "updated", func(ctx context.Context, old Plan, now time.Time) error {
-		next := old
-		next.UpdatedAt = now
-		if c.Fields != nil {
-			c.Fields(&next)
-		}
-		next.Prices = ResolvePrices(old, next, c.Prices)
-		broken, err := s.checkPlan(ctx, next)
+		next, err := s.checkPlanChange(ctx, old, c)
 		if err != nil {
 			return err
 		}
-		if c.Prices != nil {
-			if err := s.checkPrices(ctx, next.Prices, *c.Prices, &broken); err != nil {
-				return err
-			}
-		}
-		if c.Entitlements != nil {
-			if err := s.checkEntitlements(ctx, *c.Entitlements, &broken); err != nil {
-				return err
-			}
-		}
-		if err := broken.Err(); err != nil {
-			return err
-		}
+		next.UpdatedAt = now
 		if c.Entitlements != nil {
 			if err := needPermission(ctx, "entitlements.sync"); err != nil {
 				return err
@@ -95,6 +74,49 @@ func (s *Service) UpdatePlan(ctx context.Context, id uuid.UUID, c PlanChange) (P
 		}
 		return nil
 	})
+}
+
+// CheckPlan refuses the fields that CreatePlan refuses.
+func (s *Service) CheckPlan(ctx context.Context, p Plan) error {
+	broken, err := s.checkPlan(ctx, p)
+	if err != nil {
+		return err
+	}
+	return broken.Err()
+}
+
+// CheckPlanChange refuses the fields that UpdatePlan refuses.
+func (s *Service) CheckPlanChange(ctx context.Context, id uuid.UUID, c PlanChange) error {
+	old, err := s.store.plan(ctx, id)
+	if err != nil {
+		return err
+	}
+	_, err = s.checkPlanChange(ctx, old, c)
+	return err
+}
+
+// checkPlanChange returns a plan after a change, with its prices, or the invalid fields.
+func (s *Service) checkPlanChange(ctx context.Context, old Plan, c PlanChange) (next Plan, err error) {
+	next = old
+	if c.Fields != nil {
+		c.Fields(&next)
+	}
+	next.Prices = ResolvePrices(old, next, c.Prices)
+	broken, err := s.checkPlan(ctx, next)
+	if err != nil {
+		return Plan{}, err
+	}
+	if c.Prices != nil {
+		if err := s.checkPrices(ctx, next.Prices, *c.Prices, &broken); err != nil {
+			return Plan{}, err
+		}
+	}
+	if c.Entitlements != nil {
+		if err := s.checkEntitlements(ctx, *c.Entitlements, &broken); err != nil {
+			return Plan{}, err
+		}
+	}
+	return next, broken.Err()
 }
 
 // DeletePlan deletes a plan. Its row is kept for the history that refers to it, and

@@ -27,6 +27,19 @@ func (s *Service) CreateProduct(ctx context.Context, p Product) (Product, error)
 	return p, err
 }
 
+// CheckProduct refuses the fields that CreateProduct refuses.
+func (s *Service) CheckProduct(ctx context.Context, p Product) error { return s.checkProduct(ctx, p) }
+
+// CheckProductChange refuses the fields that UpdateProduct refuses.
+func (s *Service) CheckProductChange(ctx context.Context, id uuid.UUID, change func(*Product)) error {
+	p, err := s.store.product(ctx, id)
+	if err != nil {
+		return err
+	}
+	change(&p)
+	return s.checkProduct(ctx, p)
+}
+
 // UpdateProduct changes a product, under the rules of CreateProduct.
 func (s *Service) UpdateProduct(ctx context.Context, id uuid.UUID, change func(*Product)) (Product, error) {
 	var p Product

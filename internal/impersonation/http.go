@@ -38,6 +38,11 @@ func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Plain[rest.Note
 	return rest.Message("impersonation.started"), nil
 }
 
+// CheckStart is the check behind rest.Checks for Start.
+func (h *HTTP) CheckStart(ctx context.Context, in *startInput) error {
+	return h.svc.checkTarget(ctx, Target{UserID: in.Body.UserID, TenantID: in.Body.TenantID})
+}
+
 // Stop handles POST /admin/impersonation/stop and answers the admin, who acts for
 // themself again.
 func (h *HTTP) Stop(ctx context.Context, _ *struct{}) (*rest.Data[account.SessionUser], error) {

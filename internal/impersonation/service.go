@@ -185,6 +185,14 @@ func (s *Service) lock(ctx context.Context, callerID int64, target Target) (call
 	return caller, targetIsAdmin, broken.Err()
 }
 
+// checkTarget refuses a user or tenant that does not exist.
+func (s *Service) checkTarget(ctx context.Context, target Target) error {
+	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		_, _, err := s.lock(ctx, authz.From(ctx).UserID, target)
+		return err
+	})
+}
+
 func factsOf(ctx context.Context, impersonator int64, target Target) Facts {
 	source := authz.SourceOf(ctx)
 	return Facts{

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -57,6 +58,14 @@ func (f BillingFields) apply(tenants *tenant.Service, b *tenant.BillingDetails) 
 	return tenants.SetVATNumber(b, f.VATNumber)
 }
 
+// comparable returns the fields without a VAT number if its country is broken.
+func (f BillingFields) comparable(ctx context.Context) BillingFields {
+	if rest.IsBroken(ctx, "country") {
+		f.VATNumber = shape.Opt[string]{}
+	}
+	return f
+}
+
 func choice(plan, currency string, quantity *int64) Choice {
 	c := Choice{PlanSlug: plan, Currency: strings.ToUpper(currency), Quantity: 1}
 	if quantity != nil {
@@ -71,6 +80,14 @@ type StartedOnboarding struct {
 	account.Session
 	Tenant      tenant.TenantView `json:"tenant"`
 	CheckoutURL string            `json:"checkout_url"`
+}
+
+// CheckStart is the check behind rest.Checks for Start.
+func (h *HTTP) CheckStart(ctx context.Context, in *startInput) error {
+	b := in.Body
+	wrongNumber := b.comparable(ctx).apply(h.svc.deps.Tenants, new(tenant.BillingDetails))
+	_, err := h.svc.checkFields(ctx, choice(b.PlanSlug, b.Currency, nil), b.Email, wrongNumber)
+	return fault.Join(err, account.CheckNewPassword(b.Password))
 }
 
 // Start handles POST /onboarding/start.
@@ -106,6 +123,12 @@ type retryInput struct {
 // OnboardingCheckout is the checkout that a retry opened.
 type OnboardingCheckout struct {
 	CheckoutURL string `json:"checkout_url"`
+}
+
+// CheckRetry is the check behind rest.Checks for RetryCheckout.
+func (h *HTTP) CheckRetry(ctx context.Context, in *retryInput) error {
+	_, err := h.svc.checkFields(ctx, choice(in.Body.PlanSlug, in.Body.Currency, nil), "", nil)
+	return err
 }
 
 // RetryCheckout handles POST /onboarding/retry-checkout.
@@ -157,6 +180,15 @@ func (h *HTTP) Status(ctx context.Context, _ *struct{}) (*rest.Plain[OnboardingS
 
 type completeSetupInput struct {
 	Body struct{ BillingFields }
+}
+
+// CheckSetup is the check behind rest.Checks for CompleteSetup.
+func (h *HTTP) CheckSetup(ctx context.Context, in *completeSetupInput) error {
+	t, err := h.svc.deps.Tenants.Get(ctx, authz.TenantID(ctx))
+	if err != nil {
+		return err
+	}
+	return in.Body.comparable(ctx).apply(h.svc.deps.Tenants, &t.Billing)
 }
 
 // CompleteSetup handles PATCH /onboarding/complete-setup.

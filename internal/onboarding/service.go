@@ -13,7 +13,6 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/fault"
-	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
@@ -136,28 +135,8 @@ func (s *Service) openCheckout(ctx context.Context, tenantID uuid.UUID, plan cat
 // once, together with an email that already has an account ("" is not checked) and with
 // other wrong fields; after that a plan without a price in the currency.
 func (s *Service) check(ctx context.Context, c Choice, email string, other error) (catalog.Plan, error) {
-	var wrong fault.Fields
-	if refusal, ok := errors.AsType[*fault.Error](other); ok {
-		wrong = append(wrong, refusal.Fields...)
-	}
-	if err := s.checkEmail(ctx, email, &wrong); err != nil {
-		return catalog.Plan{}, err
-	}
-	plan, err := s.deps.Catalog.PlanBySlug(ctx, c.PlanSlug)
-	switch {
-	case errors.Is(err, catalog.ErrNotFound) || err == nil && !plan.OnSale():
-		wrong.Add("plan_slug", "validation.exists")
-	case err != nil:
-		return catalog.Plan{}, err
-	}
-	exists, err := s.deps.Catalog.CurrencyExists(ctx, c.Currency)
+	plan, err := s.checkFields(ctx, c, email, other)
 	if err != nil {
-		return catalog.Plan{}, err
-	}
-	if !exists {
-		wrong.Add("currency", "validation.exists")
-	}
-	if err := wrong.Err(); err != nil {
 		return catalog.Plan{}, err
 	}
 	if plan, err = s.deps.Catalog.Offered(ctx, plan); err != nil {
@@ -173,20 +152,18 @@ func (s *Service) check(ctx context.Context, c Choice, email string, other error
 	return plan, nil
 }
 
-// checkEmail adds to wrong if the email already has an account.
-func (s *Service) checkEmail(ctx context.Context, email string, wrong *fault.Fields) error {
-	if email == "" {
-		return nil
+// checkFields is the part of check that is about single fields.
+func (s *Service) checkFields(ctx context.Context, c Choice, email string, other error) (catalog.Plan, error) {
+	taken := s.deps.Accounts.CheckEmail(ctx, email)
+	plan, noPlan := s.deps.Catalog.PlanBySlug(ctx, c.PlanSlug)
+	if errors.Is(noPlan, catalog.ErrNotFound) || noPlan == nil && !plan.OnSale() {
+		noPlan = fault.OnField("plan_slug", "validation.exists")
 	}
-	normalized, err := mail.NormalizeAddress(email)
-	if err != nil {
-		return nil //nolint:nilerr // the registration refuses it
+	exists, noCurrency := s.deps.Catalog.CurrencyExists(ctx, c.Currency)
+	if noCurrency == nil && !exists {
+		noCurrency = fault.OnField("currency", "validation.exists")
 	}
-	taken, err := s.deps.Accounts.Exists(ctx, normalized)
-	if taken {
-		wrong.Add("email", "validation.taken")
-	}
-	return err
+	return plan, fault.Join(other, taken, noPlan, noCurrency)
 }
 
 // undo removes what Start created. Nobody has seen any of it yet.

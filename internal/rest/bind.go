@@ -149,23 +149,72 @@ func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, br
 	if op.checks == nil || len(*broken) == 0 {
 		return normal, nil
 	}
-	err = op.checks(r.Context(), func(name string) string { return pathParam(r, name) }, func(name string) string { return shape.Text(raw, name) })
-	return normal, addRefused(broken, err)
+	in, err := op.partial(r, normal)
+	if err != nil {
+		return nil, err
+	}
+	return normal, op.check(r.Context(), in, broken)
 }
 
-// addRefused adds the fields that err refuses, except those that are broken already. Any
-// other error is returned.
-func addRefused(broken *fault.Fields, err error) error {
-	var refused *fault.Error
-	if !errors.As(err, &refused) || len(refused.Fields) == 0 {
+// partial returns the input of a route from the path and a body in normal form, which lacks
+// fields that are broken. It has no parameters of the query.
+func (op *operation) partial(r *http.Request, normal []byte) (any, error) {
+	in := reflect.New(op.checked)
+	for _, field := range reflect.VisibleFields(op.checked) {
+		if name := field.Tag.Get("path"); name != "" {
+			in.Elem().FieldByIndex(field.Index).SetString(pathParam(r, name))
+		}
+	}
+	err := shape.Unmarshal(normal, in.Elem().FieldByName("Body").Addr().Interface())
+	return in.Interface(), err
+}
+
+// completed returns the refusal of a handler with every field that the checks of the route
+// refuse too. An error that is not about fields stays as it is.
+func (op *operation) completed(ctx context.Context, in any, err error) error {
+	refused, ok := errors.AsType[*fault.Error](err)
+	if !ok || op.checks == nil || len(refused.Fields) == 0 {
+		return err
+	}
+	broken := fault.Fields(slices.Clone(refused.Fields))
+	if err := op.check(ctx, in, &broken); err != nil {
+		return err
+	}
+	all := *refused
+	all.Fields = broken
+	return &all
+}
+
+// check adds the fields of an input that the checks of the route refuse to broken, except those
+// that are broken already, those below them and those above them. Other refusals do not count,
+// because those of fields come first (rules: http#order-of-refusals).
+func (op *operation) check(ctx context.Context, in any, broken *fault.Fields) error {
+	before := *broken
+	err := op.checks(context.WithValue(ctx, brokenKey{}, before), in)
+	refused, ok := errors.AsType[*fault.Error](err)
+	if !ok {
 		return err
 	}
 	for _, f := range refused.Fields {
-		if !slices.ContainsFunc(*broken, func(b fault.Field) bool { return b.Path == f.Path }) {
+		if !slices.ContainsFunc(before, func(b fault.Field) bool { return areNested(b.Path, f.Path) }) {
 			*broken = append(*broken, f)
 		}
 	}
 	return nil
+}
+
+type brokenKey struct{}
+
+// IsBroken reports whether a field is absent from the input of a check because it is broken (see
+// Checks). Checks that compare fields need to know.
+func IsBroken(ctx context.Context, path string) bool {
+	broken, _ := ctx.Value(brokenKey{}).(fault.Fields)
+	return slices.ContainsFunc(broken, func(f fault.Field) bool { return areNested(f.Path, path) })
+}
+
+// areNested reports whether two paths of fields are equal, or one is below the other.
+func areNested(a, b string) bool {
+	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
 }
 
 func isJSON(contentType string) bool {
@@ -195,5 +244,8 @@ func compileInput[I any](a *API, op *operation) {
 	if body, ok := t.FieldByName("Body"); ok {
 		op.input = reference.JSON
 		op.body = shape.Compile(registry, bodySchema(registry, body, op.route.ID()), body.Type)
+	}
+	if op.checks != nil && (op.checked != t || op.body == nil) {
+		panic("the checks are of another input: " + op.checked.String())
 	}
 }

@@ -197,8 +197,10 @@ type operation struct {
 	makesEndpoints bool
 	// byField is a limit that needs the body; nil for none.
 	byField *fieldLimit
-	// checks are the checks of fields that need the database; nil for none.
-	checks check
+	// checks are the checks of fields of an input, which points to a struct of the type checked;
+	// nil for none.
+	checks  func(ctx context.Context, in any) error
+	checked reflect.Type
 }
 
 // Status sets the status of a success. The default is 200, or 204 for Empty.
@@ -211,15 +213,19 @@ func Exists(check func(ctx context.Context, param func(string) string) error) Op
 	return func(o *operation) { o.exists = check }
 }
 
-// check refuses fields of a body. It reads parameters of the path and texts of the body by
-// name.
-type check func(ctx context.Context, param, text func(name string) string) error
-
-// Checks declares a check of fields that needs the database, such as the present password. It
-// runs only if the body is broken elsewhere, so that the answer reports every broken field at
-// once. The handler of the route makes the same check.
-func Checks(c func(ctx context.Context, param, text func(name string) string) error) Option {
-	return func(o *operation) { o.checks = c }
+// Checks declares the checks of a route's fields that need more than the form of the body, such
+// as whether a slug is taken. They run only if a field is broken, in the body's form or for the
+// handler, so that the answer reports every broken field at once. The handler makes the same
+// checks by itself.
+//
+// Broken fields and those below them are absent from the input of check: they have their zero
+// value. What check finds wrong with them does not count, nor do refusals that are not about
+// fields.
+func Checks[I any](check func(ctx context.Context, in *I) error) Option {
+	return func(o *operation) {
+		o.checked = reflect.TypeFor[I]()
+		o.checks = func(ctx context.Context, in any) error { return check(ctx, in.(*I)) }
+	}
 }
 
 // Handle makes a function the handler of a route. I is a struct with `path` and
@@ -243,7 +249,7 @@ func (t typed[I, O]) register(a *API, r Route) {
 	huma.Register(a.huma, doc, func(ctx context.Context, in *I) (*O, error) {
 		out, err := t.fn(ctx, in)
 		if err != nil {
-			return nil, a.problem(ctx, err)
+			return nil, a.problem(ctx, op.completed(ctx, in, err))
 		}
 		return out, nil
 	})

@@ -206,16 +206,9 @@ func (s *Service) meteredPrices(ctx context.Context, bought Purchase) ([]string,
 
 // purchase checks everything that can be checked without the provider.
 func (s *Service) purchase(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (Purchase, error) {
-	plan, err := s.PlanOnSale(ctx, p.PlanID, "plan_id")
+	plan, err := s.chosen(ctx, p.PlanID, p.Currency)
 	if err != nil {
 		return Purchase{}, err
-	}
-	exists, err := s.deps.Catalog.CurrencyExists(ctx, p.Currency)
-	if err != nil {
-		return Purchase{}, err
-	}
-	if !exists {
-		return Purchase{}, errUnknownCurrency
 	}
 	_, err = s.store.live(ctx, tenantID)
 	if err == nil {
@@ -251,6 +244,17 @@ func (s *Service) purchase(ctx context.Context, tenantID uuid.UUID, p CheckoutPa
 	return Purchase{
 		Selection: Selection{plan, price, quantity}, Tenant: t, SuccessURL: p.SuccessURL, CancelURL: p.CancelURL,
 	}, s.NeedEligible(ctx, tenantID, plan)
+}
+
+// chosen returns a plan that can be bought. Any other plan, and an unknown currency, are broken
+// fields.
+func (s *Service) chosen(ctx context.Context, planID uuid.UUID, currency string) (catalog.Plan, error) {
+	plan, noPlan := s.PlanOnSale(ctx, planID, "plan_id")
+	exists, err := s.deps.Catalog.CurrencyExists(ctx, currency)
+	if err == nil && !exists {
+		err = errUnknownCurrency
+	}
+	return plan, fault.Join(noPlan, err)
 }
 
 // NeedEligible refuses a plan that allows less than the tenant uses

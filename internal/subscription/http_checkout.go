@@ -26,6 +26,13 @@ type HostedCheckout struct {
 	URL       string `json:"url"`
 }
 
+// CheckCheckout is the check behind rest.Checks for Checkout.
+func (h *HTTP) CheckCheckout(ctx context.Context, in *checkoutInput) error {
+	planID, _ := shape.ParseID(in.Body.PlanID) // a malformed id is that of no plan
+	_, err := h.svc.chosen(ctx, planID, strings.ToUpper(in.Body.Currency))
+	return err
+}
+
 // Checkout handles POST /checkout.
 func (h *HTTP) Checkout(ctx context.Context, in *checkoutInput) (*rest.Data[HostedCheckout], error) {
 	planID, err := shape.ParseID(in.Body.PlanID)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
@@ -84,6 +85,14 @@ func (h *HTTP) AdminUpdateMember(ctx context.Context, in *adminProfileInput) (*r
 	return rest.OKMessage(h.member(m), "team.member_updated"), nil
 }
 
+// CheckAdminUpdateMember is the check behind rest.Checks for AdminUpdateMember.
+func (h *HTTP) CheckAdminUpdateMember(_ context.Context, in *adminProfileInput) error {
+	if in.Body.Password == nil {
+		return nil
+	}
+	return account.CheckNewPassword(*in.Body.Password)
+}
+
 type adminRoleInput struct {
 	Tenant string `path:"tenant" format:"uuid"`
 	User   string `path:"user"`
@@ -144,6 +153,15 @@ func (h *HTTP) AdminInvite(ctx context.Context, in *adminInviteInput) (*rest.Dat
 		return nil, err
 	}
 	return rest.OKMessage(teamInvitation(i), "team.invitation_sent"), nil
+}
+
+// CheckAdminInvite is the check behind rest.Checks for AdminInvite.
+func (h *HTTP) CheckAdminInvite(ctx context.Context, in *adminInviteInput) error {
+	id, err := shape.ParseID(in.Tenant)
+	if err != nil {
+		return err
+	}
+	return h.svc.checkRoleName(ctx, id, in.Body.Role)
 }
 
 type adminInvitationInput struct {

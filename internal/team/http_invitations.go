@@ -97,18 +97,9 @@ func (b invitationBody) invitation() NewInvitation {
 	return NewInvitation{Email: b.Email, Role: b.Role, Days: b.ExpiresInDays}
 }
 
-// CheckRole refuses an unknown role of an invitation to the caller's tenant.
-func (h *HTTP) CheckRole(ctx context.Context, _, text func(string) string) error {
-	return h.svc.checkRoleName(ctx, authz.TenantID(ctx), text("role"))
-}
-
-// AdminCheckRole refuses an unknown role of an invitation to the tenant of the path.
-func (h *HTTP) AdminCheckRole(ctx context.Context, param, text func(string) string) error {
-	id, err := shape.ParseID(param("tenant"))
-	if err != nil {
-		return err
-	}
-	return h.svc.checkRoleName(ctx, id, text("role"))
+// CheckInvite is the check behind rest.Checks for Invite.
+func (h *HTTP) CheckInvite(ctx context.Context, in *inviteInput) error {
+	return h.svc.checkRoleName(ctx, authz.TenantID(ctx), in.Body.Role)
 }
 
 // Invite handles POST /invitations.

@@ -25,6 +25,11 @@ type transferInput struct {
 	}
 }
 
+// CheckTransfer is the check behind rest.Checks for Transfer.
+func (h *HTTP) CheckTransfer(ctx context.Context, in *transferInput) error {
+	return h.svc.checkTransfer(ctx, authz.From(ctx), authz.TenantID(ctx), in.Body.UserID, in.Body.CurrentPassword)
+}
+
 // Ownership says who owns a tenant.
 type Ownership struct {
 	Owner tenant.Person `json:"owner"`

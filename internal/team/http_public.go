@@ -97,6 +97,11 @@ type InvitedTokens struct {
 	TokenType    string `json:"token_type,omitempty" doc:"Always Bearer."`
 }
 
+// CheckAcceptAndRegister is the check behind rest.Checks for AcceptAndRegister.
+func (h *HTTP) CheckAcceptAndRegister(_ context.Context, in *acceptAndRegisterInput) error {
+	return account.CheckNewPassword(in.Body.Password)
+}
+
 // AcceptAndRegister handles POST /invitations/{token}/accept-with-registration.
 func (h *HTTP) AcceptAndRegister(ctx context.Context, in *acceptAndRegisterInput) (*rest.Plain[InvitedRegistration], error) {
 	grant := account.GrantOf(ctx)

@@ -71,6 +71,11 @@ func (h *HTTP) CreateRole(ctx context.Context, in *createRoleInput) (*rest.Data[
 	return rest.OKMessage(tenantRole(role), "roles.created"), nil
 }
 
+// CheckCreateRole is the check behind rest.Checks for CreateRole.
+func (h *HTTP) CheckCreateRole(ctx context.Context, in *createRoleInput) error {
+	return h.svc.checkNewRole(ctx, authz.TenantID(ctx), 0, in.Body.Name, in.Body.Permissions)
+}
+
 type updateRoleInput struct {
 	Role string `path:"role"`
 	Body struct {
@@ -92,6 +97,23 @@ func (h *HTTP) UpdateRole(ctx context.Context, in *updateRoleInput) (*rest.Data[
 		return nil, err
 	}
 	return rest.OKMessage(tenantRole(role), "roles.updated"), nil
+}
+
+// CheckUpdateRole is the check behind rest.Checks for UpdateRole.
+func (h *HTTP) CheckUpdateRole(ctx context.Context, in *updateRoleInput) error {
+	id, err := shape.IntID(in.Role)
+	if err != nil {
+		return err
+	}
+	var name string
+	if in.Body.Name != nil {
+		name = *in.Body.Name
+	}
+	var permissions []string
+	if in.Body.Permissions != nil {
+		permissions = *in.Body.Permissions
+	}
+	return h.svc.checkNewRole(ctx, authz.TenantID(ctx), id, name, permissions)
 }
 
 type roleInput struct {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
@@ -93,10 +94,7 @@ func (s *Service) Transfer(ctx context.Context, caller *authz.Caller, tenantID u
 		if err != nil {
 			return err
 		}
-		next, err := s.store.member(ctx, tenantID, to)
-		if errors.Is(err, ErrNotMember) {
-			err = errNoMember
-		}
+		next, err := s.otherMember(ctx, caller, tenantID, to)
 		if err != nil {
 			return err
 		}
@@ -106,6 +104,25 @@ func (s *Service) Transfer(ctx context.Context, caller *authz.Caller, tenantID u
 		})
 	})
 	return owner, err
+}
+
+// checkTransfer refuses the fields that Transfer refuses.
+func (s *Service) checkTransfer(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID, to int64, password string) error {
+	_, noMember := s.otherMember(ctx, caller, tenantID, to)
+	_, noProof := s.deps.Accounts.Prove(ctx, caller, password)
+	return fault.Join(noMember, noProof)
+}
+
+// otherMember returns a member who is not the caller; any other user is a validation error.
+func (s *Service) otherMember(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID, userID int64) (Member, error) {
+	if userID == caller.UserID {
+		return Member{}, errOtherMember
+	}
+	m, err := s.store.member(ctx, tenantID, userID)
+	if errors.Is(err, ErrNotMember) {
+		err = errNoMember
+	}
+	return m, err
 }
 
 // swap makes a member the owner in place of another.

@@ -139,6 +139,21 @@ func (s *Service) DeleteRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 	})
 }
 
+// checkNewRole refuses the fields of a role that CreateRole and UpdateRole refuse. id is 0 for a
+// new role.
+func (s *Service) checkNewRole(ctx context.Context, tenantID uuid.UUID, id int64, name string, permissions []string) error {
+	_, broken := checkRole(name, permissions)
+	roles, err := s.store.roles(ctx, tenantID)
+	if err != nil {
+		return err
+	}
+	isTaken := slices.ContainsFunc(roles, func(r Role) bool { return r.ID != id && !r.BuiltIn() && nameKey(r.Name) == nameKey(name) })
+	if isTaken {
+		return fault.Join(broken, errNameTaken)
+	}
+	return broken
+}
+
 // checkRole returns permissions sorted and without duplicates, or a validation error.
 func checkRole(name string, permissions []string) ([]string, error) {
 	var broken fault.Fields

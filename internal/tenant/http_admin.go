@@ -121,6 +121,15 @@ type adminUpdateInput struct {
 	Body   TenantFields
 }
 
+// CheckUpdate is the check behind rest.Checks for Update.
+func (h *AdminHTTP) CheckUpdate(ctx context.Context, in *adminUpdateInput) error {
+	id, err := shape.ParseID(in.Tenant)
+	if err != nil {
+		return err
+	}
+	return h.svc.checkUpdate(ctx, id, func(t *Tenant) error { return h.svc.apply(in.Body.comparable(ctx), t) })
+}
+
 // Update handles PATCH /admin/tenants/{tenant}, which changes everything that the
 // tenant itself can, except the slug.
 func (h *AdminHTTP) Update(ctx context.Context, in *adminUpdateInput) (*rest.Data[AdminTenant], error) {

@@ -49,12 +49,31 @@ type TenantUpdated struct {
 	Message string     `json:"message"`
 }
 
+// CheckUpdate is the check behind rest.Checks for Update.
+func (h *HTTP) CheckUpdate(ctx context.Context, in *updateInput) error {
+	known := *in
+	known.Body.TenantFields = in.Body.comparable(ctx)
+	return h.svc.checkUpdate(ctx, authz.TenantID(ctx), known.change(h.svc))
+}
+
+// comparable returns the fields without a VAT number if its country is broken.
+func (f TenantFields) comparable(ctx context.Context) TenantFields {
+	if rest.IsBroken(ctx, "country") {
+		f.VATNumber = shape.Opt[string]{}
+	}
+	return f
+}
+
+func (in *updateInput) change(s *Service) func(*Tenant) error {
+	return func(t *Tenant) error {
+		t.Slug = in.Body.Slug.OrValue(t.Slug)
+		return s.apply(in.Body.TenantFields, t)
+	}
+}
+
 // Update handles PATCH /tenant.
 func (h *HTTP) Update(ctx context.Context, in *updateInput) (*rest.Plain[TenantUpdated], error) {
-	t, err := h.svc.Update(ctx, authz.TenantID(ctx), func(t *Tenant) error {
-		t.Slug = in.Body.Slug.OrValue(t.Slug)
-		return h.svc.apply(in.Body.TenantFields, t)
-	})
+	t, err := h.svc.Update(ctx, authz.TenantID(ctx), in.change(h.svc))
 	if err != nil {
 		return nil, err
 	}

@@ -17,6 +17,9 @@ RETURNING role_id;
 -- name: Tenant :one
 SELECT * FROM tenants WHERE id = $1;
 
+-- name: SlugTaken :one
+SELECT EXISTS (SELECT 1 FROM tenants WHERE slug = $1 AND id <> $2);
+
 -- The lock serializes work on one tenant.
 -- name: LockTenant :one
 SELECT * FROM tenants WHERE id = $1 FOR UPDATE;

@@ -62,6 +62,12 @@ func (s store) get(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	return toTenant(row), sqldb.WrapAbsent(err, "read tenant", ErrNotFound)
 }
 
+// isSlugTaken reports whether another tenant has the slug of a tenant.
+func (s store) isSlugTaken(ctx context.Context, t Tenant) (bool, error) {
+	taken, err := s.q(ctx).SlugTaken(ctx, tenantsql.SlugTakenParams{Slug: t.Slug, ID: t.ID})
+	return taken, sqldb.Wrap(err, "find slug")
+}
+
 // lock is get, and locks the row.
 func (s store) lock(ctx context.Context, id uuid.UUID) (Tenant, error) {
 	row, err := s.q(ctx).LockTenant(ctx, id)

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -38,6 +39,20 @@ func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(*Tenant)
 		err = errSlugTaken
 	}
 	return t, err
+}
+
+// checkUpdate refuses the fields that Update refuses.
+func (s *Service) checkUpdate(ctx context.Context, id uuid.UUID, change func(*Tenant) error) error {
+	t, err := s.Live(ctx, id)
+	if err != nil {
+		return err
+	}
+	broken := change(&t)
+	isTaken, err := s.store.isSlugTaken(ctx, t)
+	if err == nil && isTaken {
+		err = errSlugTaken
+	}
+	return fault.Join(broken, err)
 }
 
 // CompleteSetup changes billing details and marks the tenant's onboarding complete,

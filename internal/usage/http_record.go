@@ -58,6 +58,12 @@ func (h *HTTP) Record(ctx context.Context, in *recordInput) (*rest.Data[Recorded
 	}, "usage.recorded"), nil
 }
 
+// CheckRecord is the check behind rest.Checks for Record.
+func (h *HTTP) CheckRecord(_ context.Context, in *recordInput) error {
+	r := submission{Recording: in.Body.recording()}
+	return r.setTime(h.svc.clock.Now())
+}
+
 type batchInput struct {
 	Tenant string `path:"tenantId"`
 	Body   struct {

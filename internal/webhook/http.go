@@ -99,9 +99,19 @@ type createInput struct {
 	}
 }
 
+func (in *createInput) terms() Terms {
+	return Terms{URL: in.Body.URL, Types: in.Body.Events, Description: in.Body.Description}
+}
+
+// CheckCreate is the check behind rest.Checks for Create.
+func (h *HTTP) CheckCreate(_ context.Context, in *createInput) error {
+	t := in.terms()
+	return h.svc.check(&t)
+}
+
 // Create handles POST /webhook-endpoints.
 func (h *HTTP) Create(ctx context.Context, in *createInput) (*rest.Data[NewWebhookEndpoint], error) {
-	e, secret, err := h.svc.Create(ctx, h.owner(ctx), Terms{URL: in.Body.URL, Types: in.Body.Events, Description: in.Body.Description})
+	e, secret, err := h.svc.Create(ctx, h.owner(ctx), in.terms())
 	if err != nil {
 		return nil, err
 	}
@@ -133,6 +143,11 @@ type updateInput struct {
 		Description shape.Opt[string]   `json:"description,omitzero" nullable:"true" format:"multiline" maxLength:"255"`
 		Enabled     shape.Opt[bool]     `json:"enabled,omitzero" doc:"Enabling sends nothing by itself: what has failed can be replayed."`
 	}
+}
+
+// CheckUpdate is the check behind rest.Checks for Update.
+func (h *HTTP) CheckUpdate(_ context.Context, in *updateInput) error {
+	return h.svc.checkChange(Change{URL: in.Body.URL.Or(nil)}, &Terms{Types: in.Body.Events.Value})
 }
 
 // Update handles PATCH /webhook-endpoints/{endpoint}.

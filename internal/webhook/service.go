@@ -12,6 +12,7 @@ import (
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/mail/letters"
 	"github.com/tenantry/tenantry/internal/safehttp"
@@ -135,10 +136,7 @@ func (s *Service) lockOwner(ctx context.Context, tenantID *uuid.UUID) error {
 
 // check refuses terms that cannot be, and brings the others into their normal form.
 func (s *Service) check(t *Terms) error {
-	if err := s.checkURL(t.URL); err != nil {
-		return err
-	}
-	return checkTypes(t)
+	return fault.Join(s.checkURL(t.URL), checkTypes(t))
 }
 
 // checkURL refuses a URL that is never requested. What its host's name resolves to is
@@ -154,9 +152,10 @@ func (s *Service) checkURL(text string) error {
 // checkTypes refuses unknown types; each is kept once, and none beside everything.
 func checkTypes(t *Terms) error {
 	types := make([]string, 0, len(t.Types))
+	var unknown []error
 	for i, one := range t.Types {
 		if one != everything && !slices.Contains(hook.Types(), hook.Type(one)) {
-			return errType(i)
+			unknown = append(unknown, errType(i))
 		}
 		if !slices.Contains(types, one) {
 			types = append(types, one)
@@ -165,7 +164,7 @@ func checkTypes(t *Terms) error {
 	if t.Types = types; slices.Contains(types, everything) {
 		t.Types = []string{everything}
 	}
-	return nil
+	return fault.Join(unknown...)
 }
 
 // Change is what is changed of an endpoint; nil leaves a field as it is.
@@ -180,12 +179,7 @@ type Change struct {
 // itself; what waits when it is disabled has failed.
 func (s *Service) Update(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, c Change) (Endpoint, error) {
 	t := Terms{Types: c.Types}
-	if c.URL != nil {
-		if err := s.checkURL(*c.URL); err != nil {
-			return Endpoint{}, err
-		}
-	}
-	if err := checkTypes(&t); err != nil {
+	if err := s.checkChange(c, &t); err != nil {
 		return Endpoint{}, err
 	}
 	return s.change(ctx, tenantID, id, func(ctx context.Context, e *Endpoint) error {
@@ -210,6 +204,16 @@ func (s *Service) Update(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID,
 		}
 		return s.record(ctx, "updated", *e, before, recorded(*e))
 	})
+}
+
+// checkChange refuses what Update refuses of a change, and brings its types, which are those of t,
+// into their normal form.
+func (s *Service) checkChange(c Change, t *Terms) error {
+	var unreachable error
+	if c.URL != nil {
+		unreachable = s.checkURL(*c.URL)
+	}
+	return fault.Join(unreachable, checkTypes(t))
 }
 
 // Rotate gives an endpoint another secret and returns it. The old one signs beside it for

@@ -7,6 +7,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
@@ -57,6 +58,17 @@ func (h *HTTP) ChangePassword(ctx context.Context, in *passwordInput) (*rest.Emp
 	return &rest.Empty{}, h.svc.deps.Accounts.ChangePassword(ctx, authz.From(ctx), in.Body.CurrentPassword, in.Body.Password)
 }
 
+// CheckPassword is the check behind rest.Checks for ChangePassword.
+func (h *HTTP) CheckPassword(ctx context.Context, in *passwordInput) error {
+	return fault.Join(h.prove(ctx, in.Body.CurrentPassword), account.CheckNewPassword(in.Body.Password))
+}
+
+// prove refuses a missing or wrong password of the caller.
+func (h *HTTP) prove(ctx context.Context, password string) error {
+	_, err := h.svc.deps.Accounts.Prove(ctx, authz.From(ctx), password)
+	return err
+}
+
 type emailInput struct {
 	Body struct {
 		Email           string `json:"email" format:"email" maxLength:"255" example:"ada@example.com"`
@@ -73,6 +85,11 @@ func (h *HTTP) ChangeEmail(ctx context.Context, in *emailInput) (*rest.Plain[res
 		return nil, err
 	}
 	return rest.Message(LinkSent), nil
+}
+
+// CheckEmail is the check behind rest.Checks for ChangeEmail.
+func (h *HTTP) CheckEmail(ctx context.Context, in *emailInput) error {
+	return h.prove(ctx, in.Body.CurrentPassword)
 }
 
 // AskVerification handles POST /user/email/verification. It reports whether a link is needed.

@@ -51,15 +51,22 @@ type subscribeInput struct {
 	}
 }
 
+func (in *subscribeInput) subscription() push.Subscription {
+	return push.Subscription{Endpoint: in.Body.Endpoint, P256dh: in.Body.Keys.P256dh, Auth: in.Body.Keys.Auth}
+}
+
 // Subscribe handles POST /push-subscriptions.
 func (h *HTTP) Subscribe(ctx context.Context, in *subscribeInput) (*rest.Data[PushSubscription], error) {
-	b, err := h.svc.subscribe(ctx, authz.From(ctx).UserID, push.Subscription{
-		Endpoint: in.Body.Endpoint, P256dh: in.Body.Keys.P256dh, Auth: in.Body.Keys.Auth,
-	})
+	b, err := h.svc.subscribe(ctx, authz.From(ctx).UserID, in.subscription())
 	if err != nil {
 		return nil, err
 	}
 	return rest.OK(b.view()), nil
+}
+
+// CheckSubscribe is the check behind rest.Checks for Subscribe.
+func (h *HTTP) CheckSubscribe(_ context.Context, in *subscribeInput) error {
+	return validationError(in.subscription().Validate())
 }
 
 type unsubscribeInput struct {

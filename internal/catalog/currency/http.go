@@ -79,6 +79,15 @@ func (h *HTTP) Create(ctx context.Context, in *createInput) (*rest.Data[AdminCur
 	return rest.OK(AdminCurrency(c)), nil
 }
 
+// CheckCreate is the check behind rest.Checks for Create.
+func (h *HTTP) CheckCreate(ctx context.Context, in *createInput) error {
+	exists, err := h.catalog.CurrencyExists(ctx, strings.ToUpper(in.Body.Code))
+	if err == nil && exists {
+		err = errTaken
+	}
+	return err
+}
+
 type addInput struct {
 	Body struct {
 		// The maximum leaves room for all of ISO 4217.

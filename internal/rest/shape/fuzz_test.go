@@ -47,6 +47,7 @@ func FuzzBody(f *testing.F) {
 		`{"n\u0061me":"a","secret":"  x ","at":"2026-01-31T08:15:30.1234567+01:00","url":"https://x.example/%2f","email":"A@B.example"}`,
 		`{"name":"a","small":-128,"ratio":1e308,"active":false,"metadata":{"n":12345678901234567890.10}}`,
 		"{\"name\":\"\xff\",\"metadata\":{\"\\ud800\":1}}", `{"name":null}`, `{"name":"a","at":""}`, `{"count":1e999999999}`, `[]`, `{`,
+		`{"tags":[1,"a"],"titles":{"a":1},"child":{"x":"y"},"metadata":7,"at":"no","amount":-1e99}`,
 	} {
 		f.Add([]byte(seed))
 	}
@@ -64,6 +65,10 @@ func FuzzBody(f *testing.F) {
 		}
 		normal, broken := normalize(raw)
 		if len(broken) > 0 {
+			var valid fuzzed
+			if err := jsonexp.Unmarshal(normal, &valid); err != nil {
+				t.Fatalf("%s without its broken fields: %v", normal, err)
+			}
 			return
 		}
 		if !normal.IsValid() || !json.Valid(normal) {

@@ -122,7 +122,10 @@ func TestConfirmation(t *testing.T) {
 		`{"password":"abc","password_confirmation":"abd"}`:  {"password_confirmation": "confirmed"},
 		`{"password":"abc","password_confirmation":"abc "}`: {"password_confirmation": "confirmed"},
 		`{"password":"abc","password_confirmation":"ABC"}`:  {"password_confirmation": "confirmed"},
-		`{"password":"ab","password_confirmation":"x"}`:     {"password": "min_length"}, // one thing at a time
+		`{"password":"ab","password_confirmation":"x"}`:     {"password": "min_length", "password_confirmation": "confirmed"},
+		`{"password":"ab","password_confirmation":"ab"}`:    {"password": "min_length"},
+		`{"password":"","password_confirmation":"x"}`:       {"password": "required"},
+		`{"password":5,"password_confirmation":"x"}`:        {"password": "string"},
 		`{"password_confirmation":"x"}`:                     {"password": "required"},
 		`{"password":"abc","password_confirmation":null}`:   {"password_confirmation": "null"},
 	} {

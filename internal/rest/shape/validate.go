@@ -34,7 +34,8 @@ func Readable(raw jsontext.Value) bool { return raw.IsValid(lenient) }
 // Normalize returns a value in normal form: known keys only, strings trimmed and in NFC,
 // empty strings null where nullable, and numbers written in one way. A value in
 // normal form is its own normal form. Every field that breaks a rule is added to
-// broken (rules: http#validation). The value must be Readable.
+// broken (rules: http#validation), and left out; a broken item of an array is null. The value
+// must be Readable.
 func (n *Rules) Normalize(raw jsontext.Value, broken *fault.Fields) jsontext.Value {
 	v := validator{broken: broken, suspect: isSuspect(raw)}
 	return v.check(n, raw, "")
@@ -168,6 +169,7 @@ func (v *validator) checkObject(n *Rules, raw jsontext.Value, path string) jsont
 		if value != nil && isEmptyString(p.Rules, value) {
 			value = emptyString(p)
 		}
+		values[i] = value // compared with its confirmation even if it breaks a rule
 		if value == nil {
 			if p.Required {
 				v.fail(join(path, p.Name), "validation.required")
@@ -175,11 +177,10 @@ func (v *validator) checkObject(n *Rules, raw jsontext.Value, path string) jsont
 			continue
 		}
 		checked := v.check(p.Rules, value, join(path, p.Name))
-		values[i] = checked
 		if checked == nil {
 			continue
 		}
-		if p.confirms >= 0 && values[p.confirms] != nil && !isSamePassword(checked, values[p.confirms]) {
+		if p.confirms >= 0 && values[p.confirms].Kind() == '"' && !isSamePassword(checked, values[p.confirms]) {
 			v.fail(join(path, p.Name), "validation.confirmed")
 			continue
 		}
@@ -278,7 +279,11 @@ func (v *validator) checkArray(n *Rules, raw jsontext.Value, path string) jsonte
 		if i > 0 {
 			out = append(out, ',')
 		}
-		out = append(out, v.check(n.items, item, join(path, strconv.Itoa(i)))...)
+		checked := v.check(n.items, item, join(path, strconv.Itoa(i)))
+		if checked == nil { // the items after it keep their places
+			checked = jsontext.Value("null")
+		}
+		out = append(out, checked...)
 	}
 	return append(out, ']')
 }

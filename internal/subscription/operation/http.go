@@ -160,6 +160,17 @@ type PlanChange struct {
 	SessionID     string                         `json:"session_id,omitempty"`
 }
 
+// CheckChangePlan is the check behind rest.Checks for ChangePlan.
+func (h *HTTP) CheckChangePlan(ctx context.Context, in *changeInput) error {
+	planID, _ := shape.ParseID(in.Body.PlanID) // a malformed id is that of no plan
+	sub, err := h.svc.deps.Subscriptions.Current(ctx, authz.TenantID(ctx))
+	if err != nil || sub.PlanID == planID { // the present plan may be off sale
+		return err
+	}
+	_, err = h.svc.deps.Subscriptions.PlanOnSale(ctx, planID, "new_plan_id")
+	return err
+}
+
 // ChangePlan handles POST /subscription/change-plan.
 func (h *HTTP) ChangePlan(ctx context.Context, in *changeInput) (*rest.Data[PlanChange], error) {
 	planID, err := shape.ParseID(in.Body.PlanID)

@@ -95,8 +95,9 @@ func TestRoleFieldsAndMessages(t *testing.T) {
 			"several": {object{"name": "admin", "permissions": []any{"no.1", "team.manage", "no.2"}}, object{
 				"name": []any{"This is already in use."}, "permissions.0": []any{"This does not exist."}, "permissions.2": []any{"This does not exist."},
 			}},
-			// The form of all comes before what they name.
-			"form first": {object{"name": many, "permissions": []any{"no.1"}}, object{"name": []any{"This must have at most 255 characters."}}},
+			"form and existence": {object{"name": many, "permissions": []any{"no.1"}}, object{
+				"name": []any{"This must have at most 255 characters."}, "permissions.0": []any{"This does not exist."},
+			}},
 		} {
 			for method, path := range map[string]string{"POST": roles, "PATCH": role} {
 				a := s.Call(method, path, o.Token, apptest.With(object{"name": "New", "permissions": []string{}}, tt.body)).As(method + " " + name)

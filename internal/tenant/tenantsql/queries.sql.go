@@ -649,6 +649,22 @@ func (q *Queries) SettingsOfUser(ctx context.Context, userID int64) (sqldb.JSON,
 	return settings, err
 }
 
+const slugTaken = `-- name: SlugTaken :one
+SELECT EXISTS (SELECT 1 FROM tenants WHERE slug = $1 AND id <> $2)
+`
+
+type SlugTakenParams struct {
+	Slug string
+	ID   uuid.UUID
+}
+
+func (q *Queries) SlugTaken(ctx context.Context, arg SlugTakenParams) (bool, error) {
+	row := q.db.QueryRowContext(ctx, slugTaken, arg.Slug, arg.ID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const tenant = `-- name: Tenant :one
 SELECT id, name, slug, settings, preferred_currency, legal_name, address, city, postal_code, country, vat_number, vat_status, vat_name, vat_valid_at, billing_email, onboarding_completed_at, created_at, updated_at, deleted_at, purged_at, emptied_at, name_key, name_key_es FROM tenants WHERE id = $1
 `

@@ -135,15 +135,27 @@ type createMeterInput struct {
 	}
 }
 
-// Create handles POST /admin/meters.
-func (h *HTTP) Create(ctx context.Context, in *createMeterInput) (*rest.Data[AdminMeter], error) {
+// entry returns the new meter and the terms of its prices.
+func (in *createMeterInput) entry() (Entry, []PriceTerms) {
 	b := in.Body
-	entry := Entry{Meter: usage.Meter{
+	e := Entry{Meter: usage.Meter{
 		Code: b.Code, Name: b.Name, Aggregation: b.AggregationType, Reset: b.ResetInterval, Enforcement: b.QuotaEnforcement,
 		UnitLabel: b.UnitLabel, Active: b.IsActive == nil || *b.IsActive,
 	}}
 	set := termsOf(b.Prices)
-	entry.SetPrices(set)
+	e.SetPrices(set)
+	return e, set
+}
+
+// CheckCreate is the check behind rest.Checks for Create.
+func (h *HTTP) CheckCreate(ctx context.Context, in *createMeterInput) error {
+	e, _ := in.entry()
+	return h.svc.CheckFields(ctx, e)
+}
+
+// Create handles POST /admin/meters.
+func (h *HTTP) Create(ctx context.Context, in *createMeterInput) (*rest.Data[AdminMeter], error) {
+	entry, set := in.entry()
 	if err := h.svc.CheckLinks(ctx, entry, set); err != nil {
 		return nil, err
 	}
@@ -168,30 +180,44 @@ type updateMeterInput struct {
 	}
 }
 
+// change returns a meter after the change.
+func (in *updateMeterInput) change(e Entry) Entry {
+	b := in.Body
+	e.Code, e.Name = b.Code.OrValue(e.Code), b.Name.OrValue(e.Name)
+	e.Aggregation, e.Reset = b.AggregationType.OrValue(e.Aggregation), b.ResetInterval.OrValue(e.Reset)
+	e.Enforcement, e.Active = b.QuotaEnforcement.OrValue(e.Enforcement), b.IsActive.OrValue(e.Active)
+	e.UnitLabel = b.UnitLabel.Or(e.UnitLabel)
+	if b.Prices.Set {
+		e.SetPrices(termsOf(b.Prices.Value))
+	}
+	return e
+}
+
+// CheckUpdate is the check behind rest.Checks for Update.
+func (h *HTTP) CheckUpdate(ctx context.Context, in *updateMeterInput) error {
+	id, err := shape.ParseID(in.Meter)
+	if err != nil {
+		return err
+	}
+	e, err := h.svc.Get(ctx, id)
+	if err != nil {
+		return err
+	}
+	return h.svc.CheckFields(ctx, in.change(e))
+}
+
 // Update handles PATCH /admin/meters/{meter}.
 func (h *HTTP) Update(ctx context.Context, in *updateMeterInput) (*rest.Data[AdminMeter], error) {
 	id, err := shape.ParseID(in.Meter)
 	if err != nil {
 		return nil, err
 	}
-	b := in.Body
-	set := termsOf(b.Prices.Value)
-	change := func(e Entry) Entry {
-		e.Code, e.Name = b.Code.OrValue(e.Code), b.Name.OrValue(e.Name)
-		e.Aggregation, e.Reset = b.AggregationType.OrValue(e.Aggregation), b.ResetInterval.OrValue(e.Reset)
-		e.Enforcement, e.Active = b.QuotaEnforcement.OrValue(e.Enforcement), b.IsActive.OrValue(e.Active)
-		e.UnitLabel = b.UnitLabel.Or(e.UnitLabel)
-		if b.Prices.Set {
-			e.SetPrices(set)
-		}
-		return e
-	}
 	e, err := h.svc.Get(ctx, id)
 	if err == nil {
-		err = h.svc.CheckLinks(ctx, change(e), set)
+		err = h.svc.CheckLinks(ctx, in.change(e), termsOf(in.Body.Prices.Value))
 	}
 	if err == nil {
-		e, err = h.svc.Update(ctx, id, change)
+		e, err = h.svc.Update(ctx, id, in.change)
 	}
 	if err != nil {
 		return nil, err

@@ -4,6 +4,7 @@ package meters
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 
@@ -232,6 +233,11 @@ func (s *Service) setPrices(ctx context.Context, id uuid.UUID, old, prices []Pri
 	if err := s.store.setPrices(ctx, id, old, prices, now); err != nil {
 		return err
 	}
+	return s.checkLinked(ctx, id, prices)
+}
+
+// checkLinked refuses prices of the provider that another meter has. id is Nil for a new meter.
+func (s *Service) checkLinked(ctx context.Context, id uuid.UUID, prices []Price) error {
 	var broken fault.Fields
 	for i, p := range prices {
 		if p.PSPPriceID == nil {
@@ -285,6 +291,23 @@ func (s *Service) CheckLinks(ctx context.Context, e Entry, set []PriceTerms) err
 		if err := s.links.CheckMeter(ctx, terms.Currency, terms.UnitPrice, *terms.PSPPriceID); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// CheckFields refuses the fields that Create and Update refuse.
+func (s *Service) CheckFields(ctx context.Context, e Entry) error {
+	return fault.Join(s.checkCode(ctx, e), s.check(ctx, e), s.checkLinked(ctx, e.ID, e.Prices))
+}
+
+// checkCode refuses a code that another meter has. The database refuses it too.
+func (s *Service) checkCode(ctx context.Context, e Entry) error {
+	all, err := s.store.allMeters(ctx)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(all, func(other Entry) bool { return other.Code == e.Code && other.ID != e.ID }) {
+		return errCodeTaken
 	}
 	return nil
 }

@@ -175,7 +175,7 @@ func TestAdminMeterRefusals(t *testing.T) {
 		s.Call("PATCH", adminMeters+"/"+peak, admin, map[string]any{"reset_interval": "none", "aggregation_type": "last_value"}).Want(200)
 		s.Call("PATCH", adminMeters+"/"+peak, admin, map[string]any{"aggregation_type": "max"}).As("a maximum").WantInvalid("reset_interval")
 		s.Call("POST", adminMeters, admin, apptest.With(apptest.With(apptest.With(apptest.With(newMeter, apptest.Object{"code": "other"}), apptest.Object{"aggregation_type": "max"}), apptest.Object{"reset_interval": "none"}), apptest.Object{"prices": linked["prices"]})).
-			As("from the start").WantInvalid("reset_interval")
+			As("from the start").WantInvalid("reset_interval", "prices.0.psp_price_id")
 
 		// The longest are taken, and one's own code.
 		s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{"code": long[:255], "name": long[:255], "unit_label": long[:255]}).Want(200)
