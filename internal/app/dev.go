@@ -108,7 +108,9 @@ func newSandboxed(
 	world.Show(sandbox.Access{
 		API: s.PublicURL.String() + "/sandbox/stripe", Key: key.Reveal(), Secret: secret, Brand: sandboxBrand(s),
 		Coming: provider.Coming, LastEvents: provider.LastEvents,
-		KeepLogin: func(r *http.Request, d time.Duration) error {
+		BeforeMove: func(r *http.Request, d time.Duration) error {
+			svc.drainUsage(r.Context(), d, log)
+			// After the move the session would be expired, and requests that run meanwhile would end it.
 			return svc.accounts.ExtendSession(r.Context(), svc.api.Session(r), d)
 		},
 		Elements: parts.Included,
@@ -182,6 +184,23 @@ func sandboxLogin(ctx context.Context, world *sandbox.World, s settings.Settings
 		ClientID: "tenantry", ClientSecret: secret, Brand: sandboxBrand(s),
 		RedirectURIs: oauth.Callbacks(s.PublicURL.String(), settings.SandboxProvider),
 	}, err
+}
+
+// drainTime is how long a move of the clock waits until usage is reported.
+const drainTime = 5 * time.Second
+
+// draftLife is how long the provider leaves the invoice of a period a draft, which usage can
+// still be reported for.
+const draftLife = time.Hour
+
+// drainUsage reports usage before the clock moves by d, as far as it could not be reported in
+// time afterwards.
+func (svc *service) drainUsage(ctx context.Context, d time.Duration, log *slog.Logger) {
+	ctx, cancel := context.WithTimeout(ctx, drainTime)
+	defer cancel()
+	if err := svc.reporter.Drain(ctx, d >= draftLife); err != nil {
+		log.WarnContext(ctx, "failed to report usage before the clock moves", "error", err)
+	}
 }
 
 // loopback returns the address at which the process reaches itself.

@@ -160,6 +160,10 @@ func (l *links) Settle(ctx context.Context, tenantID uuid.UUID) error {
 	return l.reporter.Settle(ctx, tenantID)
 }
 
+func (l *links) Flush(ctx context.Context, tenantID uuid.UUID) error {
+	return l.reporter.Flush(ctx, tenantID)
+}
+
 func (l *links) MeteredPrices(ctx context.Context, currency string) ([]string, error) {
 	sold, err := l.meters.SoldPrices(ctx, currency)
 	ids := make([]string, len(sold))

@@ -237,7 +237,11 @@ func TestPlanItemAmongMeteredOnes(t *testing.T) {
 			if got.ItemID != tt.wantItem || got.PriceID != "price_"+tt.wantItem || got.Quantity != tt.wantQuantity {
 				t.Errorf("item %s, price %s, quantity %d", got.ItemID, got.PriceID, got.Quantity)
 			}
-			if metered := fmt.Sprint(got.Metered); metered != tt.wantMetered {
+			var metered []string
+			for _, item := range got.Metered {
+				metered = append(metered, "{"+item.ID+" "+item.PriceID+"}")
+			}
+			if metered := fmt.Sprint(metered); metered != tt.wantMetered {
 				t.Errorf("metered are %s", metered)
 			}
 		})

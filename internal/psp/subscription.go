@@ -61,13 +61,15 @@ type PendingChange struct {
 type MeteredItem struct {
 	ID      string `json:"id"`
 	PriceID string `json:"price_id"`
+	// CreatedAt is zero for items that were stored without it.
+	CreatedAt time.Time `json:"created_at,omitzero"`
 }
 
 func meteredItems(items []*stripe.SubscriptionItem) []MeteredItem {
 	var metered []MeteredItem
 	for _, item := range items {
 		if item.Price != nil && isMetered(item.Price) {
-			metered = append(metered, MeteredItem{ID: item.ID, PriceID: item.Price.ID})
+			metered = append(metered, MeteredItem{ID: item.ID, PriceID: item.Price.ID, CreatedAt: at(item.Created)})
 		}
 	}
 	return metered

@@ -204,7 +204,7 @@ func (w *World) apply(r *http.Request, m move) (now time.Time, fields map[string
 		if !readable {
 			return now, map[string]string{"advance": "“advance” must be a duration such as 720h or 90m."}, nil
 		}
-		if err := w.keepLogin(r, d); err != nil {
+		if err := w.beforeMove(r, d); err != nil {
 			return now, nil, err
 		}
 		now, err = w.time.advance(r.Context(), d)
@@ -215,20 +215,19 @@ func (w *World) apply(r *http.Request, m move) (now time.Time, fields map[string
 	if !readable {
 		return now, map[string]string{"to": "“to” must be a time such as 2026-01-31T08:15:30Z."}, nil
 	}
-	if err := w.keepLogin(r, to.Sub(w.time.clock.Now())); err != nil {
+	if err := w.beforeMove(r, to.Sub(w.time.clock.Now())); err != nil {
 		return now, nil, err
 	}
 	now, err = w.time.advanceTo(r.Context(), to)
 	return outcome(now, field, err)
 }
 
-// keepLogin keeps the login of a person who moves the clock in a browser. It acts before the move:
-// afterwards the session would be expired, and requests that run meanwhile would end it.
-func (w *World) keepLogin(r *http.Request, d time.Duration) error {
-	if w.access.KeepLogin == nil || d <= 0 {
+// beforeMove tells the service that the clock is about to move.
+func (w *World) beforeMove(r *http.Request, d time.Duration) error {
+	if w.access.BeforeMove == nil || d <= 0 {
 		return nil
 	}
-	return w.access.KeepLogin(r, d)
+	return w.access.BeforeMove(r, d)
 }
 
 // outcome turns the reason why the clock was not moved into a message about the

@@ -59,9 +59,9 @@ type Access struct {
 	Coming func(ctx context.Context, limit int) ([]look.Coming, error)
 	// LastEvents returns what happened there last, the newest first.
 	LastEvents func(ctx context.Context, limit int) ([]look.Event, error)
-	// KeepLogin keeps the login of a browser that is about to move the clock by d; nil does nothing.
-	KeepLogin func(r *http.Request, d time.Duration) error
-	Elements  bool // whether the service has the web components, which a page shows
+	// BeforeMove is called when a request is about to move the clock by d; nil does nothing.
+	BeforeMove func(r *http.Request, d time.Duration) error
+	Elements   bool // whether the service has the web components, which a page shows
 }
 
 // Show lets the pages show how the payment provider is reached and what happens next. Call

@@ -82,7 +82,7 @@ func (s *Service) planChanged(ctx context.Context, known, next Subscription) err
 	}
 	terms := MeteredTerms{Items: is, Former: before.Items}
 	if decided && next.CurrentPeriodStart.Equal(known.CurrentPeriodStart) {
-		terms.Former = before.Former
+		terms.Former, terms.Since = before.Former, before.Since
 	}
 	return s.store.changeMeteredTerms(ctx, next, terms)
 }

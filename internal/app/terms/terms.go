@@ -147,6 +147,7 @@ func (p Payers) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, e
 		return payer, err
 	}
 	payer.PaysUsage = sub.Status != subscription.Trialing
+	payer.AddedAt = addedAt(items, current.Start, terms.Since)
 	payer.Metered = &billing.Metered{Period: current, Decided: decided, Prices: payer.Prices, Former: pricesOf(terms.Items)}
 	if decided {
 		payer.Metered.Former = pricesOf(terms.Former)
@@ -155,6 +156,21 @@ func (p Payers) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, e
 		payer.Metered.Since = *terms.Since
 	}
 	return payer, nil
+}
+
+// addedAt returns when prices were added during a period, by a change of plan. Prices that were
+// added for the period, which bill since then, are left out.
+func addedAt(items []psp.MeteredItem, start time.Time, since *time.Time) map[string]time.Time {
+	if since != nil && since.After(start) {
+		start = *since
+	}
+	added := map[string]time.Time{}
+	for _, item := range items {
+		if item.CreatedAt.After(start) {
+			added[item.PriceID] = item.CreatedAt
+		}
+	}
+	return added
 }
 
 func pricesOf(items []psp.MeteredItem) []string {

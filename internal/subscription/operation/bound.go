@@ -11,7 +11,7 @@ import (
 func (s *Service) show(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, asked int64) (Preview, error) {
 	now := s.deps.Clock.Now()
 	from := prorationDate(sub, now)
-	change, p, err := s.price(ctx, sub, sel, from)
+	change, p, err := s.price(ctx, sub, sel, from, true)
 	if err == nil {
 		p.Outlook, err = s.outlook(ctx, sub, sel, change.Change, from)
 	}
@@ -36,7 +36,8 @@ func (s *Service) show(ctx context.Context, sub subscription.Subscription, sel s
 // Nothing of ours changes the subscription after that: the operation begins only if no
 // other state was stored since the subscription was loaded, and no other operation
 // begins before this one has ended. A change by hand at the provider in the moment
-// between the two calls is the one that this does not see.
+// between the two calls is the one that this does not see. Usage is compared later, when
+// no more of it can be recorded: see needUsage.
 func (s *Service) bound(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, asked int64) (pricedChange, error) {
 	now := s.deps.Clock.Now()
 	shown, err := s.store.lastPreview(ctx, sub.TenantID, sel, asked, now)
@@ -46,9 +47,15 @@ func (s *Service) bound(ctx context.Context, sub subscription.Subscription, sel 
 	if err != nil {
 		return pricedChange{}, err
 	}
-	change, holds, err := s.price(ctx, sub, sel, prorationDate(sub, shown.At))
-	if err != nil || holds.sameFigures(shown) {
+	change, holds, err := s.price(ctx, sub, sel, prorationDate(sub, shown.At), false)
+	if err != nil {
 		return change, err
+	}
+	if holds.sameFigures(shown) {
+		if change.invoicesUsage(sub, sel) {
+			change.shownUsage = &shown.Usage
+		}
+		return change, nil
 	}
 	next, err := s.show(ctx, sub, sel, asked)
 	if err != nil {
@@ -72,7 +79,7 @@ func (s *Service) unbound(ctx context.Context, sub subscription.Subscription, se
 	return change, err
 }
 
-// sameFigures reports whether two previews come to the same amounts.
+// sameFigures reports whether two previews come to the same amounts, without usage.
 func (p Preview) sameFigures(other Preview) bool {
 	return p.Credit == other.Credit && p.Charge == other.Charge && p.Pending == other.Pending
 }

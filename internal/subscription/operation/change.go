@@ -47,6 +47,13 @@ type Changed struct {
 func (s *Service) ChangePlan(ctx context.Context, tenantID uuid.UUID, p ChangeParams) (Changed, error) {
 	change := &changePlan{ofRunning: ofRunning{s, tenantID}, params: p}
 	sub, err := s.operate(ctx, change)
+	if errors.Is(err, errOtherUsage) {
+		next, err := s.PreviewChange(ctx, tenantID, p.PlanID, p.Quantity)
+		if err == nil {
+			err = errOutdated.With("preview", newChangePreview(next))
+		}
+		return Changed{}, err
+	}
 	if err != nil || change.purchase == nil {
 		waits := sub.Pending != nil && (sub.PlanID != p.PlanID || p.Quantity != 0 && sub.Quantity != p.Quantity)
 		return Changed{Subscription: sub, Waits: err == nil && waits}, err
@@ -115,12 +122,12 @@ func (c *changePlan) prepare(ctx context.Context, sub subscription.Subscription)
 		return instruction{}, errNothingToDo
 	}
 	settles := ""
-	if removesMetered(change.Metered) || change.PaysOwed {
+	if change.invoicesUsage(sub, sel) || change.PaysOwed {
 		settles = usageSettled
 	}
 	return instruction{
-		Usage: settles,
-		Kind:  opChange, PlanID: sel.Plan.ID, Quantity: sel.Quantity, ItemID: change.ItemID, PriceID: change.PriceID,
+		Usage: settles, ShownUsage: change.shownUsage,
+		Kind: opChange, PlanID: sel.Plan.ID, Quantity: sel.Quantity, ItemID: change.ItemID, PriceID: change.PriceID,
 		ProrationDate: change.ProrationDate, Unprorated: change.Unprorated, TrialEnd: change.TrialEnd, Departures: sub.Departures,
 		UnpaidCredit: change.UnpaidCredit, ProductID: change.ProductID, PaysOwed: change.PaysOwed, Metered: change.Metered,
 	}, nil
@@ -158,14 +165,17 @@ func (c *changePlan) confirm(ctx context.Context, sub subscription.Subscription,
 // invoice. It would be the latest, and the provider takes a subscription for paid when its
 // latest invoice is. So what is owed is paid first, or nothing happens.
 func (c *changePlan) send(ctx context.Context, op operation) error {
-	if err := c.svc.dropWaiting(ctx, op); err != nil {
-		return err
-	}
 	if op.Usage == usageSettled {
 		// The invoice has the usage that the provider knows by then.
 		if err := c.svc.deps.Usage.Settle(ctx, op.before.TenantID); err != nil {
 			return err
 		}
+		if err := c.svc.needUsage(ctx, op); err != nil {
+			return err
+		}
+	}
+	if err := c.svc.dropWaiting(ctx, op); err != nil {
+		return err
 	}
 	if op.PaysOwed {
 		if err := c.svc.payOwed(ctx, op); err != nil {
@@ -176,6 +186,27 @@ func (c *changePlan) send(ctx context.Context, op operation) error {
 	_, err := c.svc.deps.Provider.ChangeSubscription(ctx, change, map[string]string{subscription.MetaPlan: op.PlanID.String()}, op.key())
 	if errors.Is(err, psp.ErrActionRequired) && op.before.Status != subscription.PastDue {
 		return c.svc.await(ctx, op, change)
+	}
+	return err
+}
+
+// needUsage returns errOtherUsage unless the invoice of a change has the usage that the preview
+// showed. An earlier attempt may have made the change already.
+func (s *Service) needUsage(ctx context.Context, op operation) error {
+	if op.ShownUsage == nil {
+		return nil
+	}
+	remote, err := s.deps.Provider.GetSubscription(ctx, op.before.PSPSubscriptionID)
+	if err != nil || remote.PriceID == op.PriceID {
+		return err
+	}
+	items, _, err := op.before.MeteredItems()
+	if err != nil {
+		return err
+	}
+	p, err := s.cost(ctx, op.before, pricedChange{Change: op.change(), metered: items})
+	if err == nil && p.Usage != *op.ShownUsage {
+		err = errOtherUsage
 	}
 	return err
 }
@@ -191,7 +222,10 @@ func (op operation) change() psp.Change {
 
 // refusal tells a declined payment from any other refusal of the provider.
 func (c *changePlan) refusal(err error) error {
-	if errors.Is(err, psp.ErrDeclined) {
+	switch {
+	case errors.Is(err, errOtherUsage):
+		return err
+	case errors.Is(err, psp.ErrDeclined):
 		return errDeclined.Wrap(err)
 	}
 	return errChangeRefused.Wrap(err)
@@ -322,6 +356,16 @@ type pricedChange struct {
 	// PaysOwed: what is owed for the current period is collected before the change.
 	PaysOwed bool
 	metered  []psp.MeteredItem // the items that bill usage before the change
+	// shownUsage is the usage that the preview showed; nil where the invoice of the change has
+	// no usage, or nothing was shown.
+	shownUsage *int64
+}
+
+// invoicesUsage reports whether the invoice of the change has the usage so far: because the
+// change takes away an item that bills usage, or begins a period.
+func (c pricedChange) invoicesUsage(sub subscription.Subscription, sel subscription.Selection) bool {
+	return sub.Status != subscription.Trialing && len(c.metered) > 0 &&
+		(removesMetered(c.Metered) || beginsPeriod(sub, sel) || !c.TrialEnd.IsZero())
 }
 
 // billsUsage reports whether a line of the change's invoice is for usage.

@@ -25,3 +25,6 @@ var (
 	errNoOperation = errors.New("the subscription has no pending operation")
 	errNoPreview   = errors.New("the change has no valid preview")
 )
+
+// errOtherUsage means that the invoice of a change would have other usage than its preview.
+var errOtherUsage = errors.New("the usage is not the one that the preview showed")

@@ -85,7 +85,7 @@ type ProrationBreakdown struct {
 	PeriodEnd     string        `json:"period_end" format:"date"`
 	DaysRemaining int           `json:"days_remaining"`
 	TotalDays     int           `json:"total_days"`
-	Usage         PreviewAmount `json:"usage" doc:"The part of charge for usage so far, when the change leaves a plan that bills usage. It grows until the change is made."`
+	Usage         PreviewAmount `json:"usage" doc:"The part of charge for usage so far, when the change leaves a plan that bills usage. Usage that is recorded later outdates the preview."`
 	// Pending is part of credit and charge.
 	Pending PreviewAmount `json:"pending" doc:"What of credit and charge waited for the next invoice with or without the change, such as changes of seats; negative for a credit."`
 }

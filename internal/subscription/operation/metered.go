@@ -205,7 +205,14 @@ func (s *Service) meteredOfPlan(ctx context.Context, sub subscription.Subscripti
 			return nil, err
 		}
 	}
-	return s.meteredChanges(ctx, sub, sold)
+	changes, err := s.meteredChanges(ctx, sub, sold)
+	for i, ch := range changes {
+		if ch.ItemID != "" && ch.PriceID != "" { // a new item shows since when its price bills
+			changes[i].PriceID = ""
+			changes = append(changes, psp.MeteredChange{PriceID: ch.PriceID})
+		}
+	}
+	return changes, err
 }
 
 // meteredChanges returns the changes that make the items of a subscription bill the sold

@@ -65,6 +65,8 @@ type instruction struct {
 	// Usage is usageSettled while the operation settles the tenant's usage, so that no usage
 	// is recorded meanwhile.
 	Usage string `json:"usage,omitempty"`
+	// ShownUsage is the usage that a change of plan may charge, nil for any.
+	ShownUsage *int64 `json:"shown_usage,omitempty"`
 	// Departures counts the members who had left when it was prepared: their seats
 	// are not billed any more when it is done.
 	Departures int64 `json:"departures,omitzero"`
@@ -238,7 +240,7 @@ func (s *Service) begin(ctx context.Context, op operation, k kind) error {
 // settle makes the write and stores the state that the subscription has after it.
 func (s *Service) settle(ctx context.Context, op operation, k kind) (subscription.Subscription, error) {
 	err := k.send(ctx, op)
-	refused := errors.Is(err, psp.ErrDeclined) || errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrNotFound)
+	refused := errors.Is(err, psp.ErrDeclined) || errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrNotFound) || errors.Is(err, errOtherUsage)
 	if err == nil {
 		err = s.deps.Subscriptions.ReadBack(ctx, op.before.PSPSubscriptionID, func(ctx context.Context, after subscription.Subscription) error {
 			return s.complete(ctx, op, after)

@@ -32,8 +32,8 @@ type Preview struct {
 	// Pending is what of them waited for the next invoice with or without the change; a
 	// negative amount is a credit.
 	Pending int64
-	// Usage is the usage so far that the invoice of the change has as well. It grows until
-	// the change is made, so it is not among Charge and does not bind.
+	// Usage is the usage so far that the invoice of the change has as well. It is not among
+	// Charge.
 	Usage       int64
 	PeriodStart time.Time
 	PeriodEnd   time.Time
@@ -87,8 +87,11 @@ func (s *Service) previewChange(ctx context.Context, tenantID, planID uuid.UUID,
 }
 
 // price returns a change as it is to be made, counted from a moment, and what it costs.
-// Where the change takes a checkout there is no change to be made here.
-func (s *Service) price(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, from time.Time) (pricedChange, Preview, error) {
+// Where the change takes a checkout there is no change to be made here. withUsage makes
+// sure that the preview has all usage so far, for which it may wait for a second.
+func (s *Service) price(
+	ctx context.Context, sub subscription.Subscription, sel subscription.Selection, from time.Time, withUsage bool,
+) (pricedChange, Preview, error) {
 	checkout, err := paidFromFree(sub, sel)
 	if err != nil {
 		return pricedChange{}, Preview{}, err
@@ -98,6 +101,9 @@ func (s *Service) price(ctx context.Context, sub subscription.Subscription, sel 
 		return pricedChange{}, p, err
 	}
 	change, err := s.providerChange(ctx, sub, sel, from)
+	if err == nil && withUsage && change.invoicesUsage(sub, sel) {
+		err = s.deps.Usage.Flush(ctx, sub.TenantID)
+	}
 	if err != nil {
 		return pricedChange{}, Preview{}, err
 	}
@@ -161,7 +167,9 @@ func (s *Service) cost(ctx context.Context, sub subscription.Subscription, chang
 		if !change.billsUsage(line) {
 			return false
 		}
-		p.Usage += line.Amount
+		if line.PeriodEnd.Before(p.PeriodEnd) { // otherwise it is the renewal's
+			p.Usage += line.Amount
+		}
 		return true
 	})
 	p.count(lines, change.Change, sub.Quantity)

@@ -27,12 +27,12 @@ UPDATE psp_operations SET recorded_at = $3 WHERE tenant_id = $1 AND id = $2 AND 
 
 -- name: KeepPreview :exec
 INSERT INTO change_previews (
-    tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, shown_at, expires_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+    tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT (tenant_id, plan_id, asked)
 DO UPDATE SET quantity = excluded.quantity, proration_date = excluded.proration_date, credit_cents = excluded.credit_cents,
-    charge_cents = excluded.charge_cents, pending_cents = excluded.pending_cents, shown_at = excluded.shown_at,
-    expires_at = excluded.expires_at;
+    charge_cents = excluded.charge_cents, pending_cents = excluded.pending_cents, usage_cents = excluded.usage_cents,
+    shown_at = excluded.shown_at, expires_at = excluded.expires_at;
 
 -- name: PruneTenantPreviews :exec
 DELETE FROM change_previews WHERE tenant_id = $1 AND expires_at <= $2;

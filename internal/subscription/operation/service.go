@@ -70,6 +70,8 @@ type Deps struct {
 type Usage interface {
 	// Settle returns once the provider was told of everything.
 	Settle(ctx context.Context, tenantID uuid.UUID) error
+	// Flush is Settle for a preview, while the tenant goes on recording.
+	Flush(ctx context.Context, tenantID uuid.UUID) error
 }
 
 // Service has the use cases that change a running subscription.

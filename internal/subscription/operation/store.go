@@ -153,7 +153,7 @@ func (s store) keepPreview(ctx context.Context, tenantID uuid.UUID, sel subscrip
 	}
 	err = s.q(ctx).KeepPreview(ctx, operationsql.KeepPreviewParams{
 		TenantID: tenantID, PlanID: sel.Plan.ID, Asked: asked, Quantity: sel.Quantity, ProrationDate: p.At,
-		CreditCents: p.Credit, ChargeCents: p.Charge, PendingCents: p.Pending, ShownAt: now, ExpiresAt: now.Add(previewLife),
+		CreditCents: p.Credit, ChargeCents: p.Charge, PendingCents: p.Pending, UsageCents: p.Usage, ShownAt: now, ExpiresAt: now.Add(previewLife),
 	})
 	return sqldb.Wrap(err, "keep preview")
 }
@@ -164,7 +164,7 @@ func (s store) lastPreview(ctx context.Context, tenantID uuid.UUID, sel subscrip
 	row, err := s.q(ctx).LastPreview(ctx, operationsql.LastPreviewParams{
 		TenantID: tenantID, PlanID: sel.Plan.ID, Asked: asked, Quantity: sel.Quantity, Now: now,
 	})
-	p := Preview{At: row.ProrationDate, Credit: row.CreditCents, Charge: row.ChargeCents, Pending: row.PendingCents}
+	p := Preview{At: row.ProrationDate, Credit: row.CreditCents, Charge: row.ChargeCents, Pending: row.PendingCents, Usage: row.UsageCents}
 	return p, sqldb.WrapAbsent(err, "read preview", errNoPreview)
 }
 

@@ -53,6 +53,8 @@ type Payer struct {
 	// Prices are the provider's prices that bill the usage of the subscription; nil
 	// where they are not known.
 	Prices []string
+	// AddedAt says since when prices bill usage that were added during the current period.
+	AddedAt map[string]time.Time
 	// Metered says how the usage of each period is billed, nil where the plan bills none.
 	// It is known for an unpaid subscription too.
 	Metered *Metered

@@ -34,15 +34,22 @@ func (r *Reporter) Carry(ctx context.Context) error {
 	if err := r.store.pruneTold(ctx, r.deps.Clock.Now().Add(-keepTold)); err != nil {
 		return err
 	}
+	return r.carryUntil(ctx, r.deps.Clock.Now().Add(-lateness), carryEvery)
+}
+
+// carryUntil queues the figures of the periods that have begun until a time, of meters that
+// were not looked at for a while.
+func (r *Reporter) carryUntil(ctx context.Context, until time.Time, every time.Duration) error {
 	meters, err := r.store.carriedMeters(ctx)
 	if err != nil {
 		return err
 	}
-	until := r.deps.Clock.Now().Add(-lateness)
 	for _, m := range meters {
-		var figures []usage.Figure
-		if m.reportedUntil != nil {
-			if until.Sub(*m.reportedUntil) < carryEvery {
+		until, figures := until, []usage.Figure(nil)
+		if m.reportedUntil == nil {
+			until = r.deps.Clock.Now().Add(-lateness)
+		} else {
+			if until.Sub(*m.reportedUntil) < every {
 				continue
 			}
 			if figures, err = r.carried(ctx, m.Meter, *m.reportedUntil, until); err != nil {

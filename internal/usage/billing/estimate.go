@@ -72,7 +72,11 @@ func (s *Estimator) Estimate(ctx context.Context, tenantID uuid.UUID) (Estimate,
 	}
 	used := make([]money.Total, len(priced))
 	for i, p := range priced {
-		if used[i], err = s.billed(ctx, tenantID, p.Meter, payer.Billing, e.Period, now); err != nil {
+		billed := e.Period
+		if at, added := payer.AddedAt[p.pspPriceID]; added && billed.Contains(at) {
+			billed.Start = at
+		}
+		if used[i], err = s.billed(ctx, tenantID, p.Meter, payer.Billing, billed, now); err != nil {
 			return Estimate{}, err
 		}
 	}
@@ -121,14 +125,14 @@ func (s *Estimator) priced(ctx context.Context, payer Payer) ([]pricedMeter, err
 	return s.store.metersOfPrices(ctx, payer.Prices)
 }
 
-// billed is what the provider will have been told of a meter in a billing period: of a
-// maximum the sum of those of its periods, of a level that never resets also one from
-// before.
+// billed is what the provider will have been told of a meter in a billing period, or in the
+// part of it in which the meter is billed: of a maximum the sum of those of its periods, of a
+// level that never resets also one from before a whole period.
 func (s *Estimator) billed(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period, now time.Time) (money.Total, error) {
 	switch {
 	case m.Aggregation == usage.Max:
 		return s.billedMaxima(ctx, tenantID, m, b, p)
-	case m.Aggregation == usage.LastValue && m.Reset == usage.Never:
+	case m.Aggregation == usage.LastValue && m.Reset == usage.Never && p.Equal(billingPeriod(b, now)):
 		p = usage.AllTime()
 	}
 	if m.Aggregation == usage.LastValue || m.Reset == usage.Never {

@@ -20,7 +20,7 @@ var errHeld = errors.New("the figures are held")
 //
 // Invariant: usage of a period is reported only after it is decided which prices bill
 // it, so that all of it is billed by them (rules: usage#new-prices). Nothing of a row is
-// held any more once reporting it was begun.
+// held any more once some of it is reported.
 func (r *run) holdBack(ctx context.Context, row report, figures []usage.Figure) ([]usage.Figure, error) {
 	var free, held []usage.Figure
 	for _, f := range figures {

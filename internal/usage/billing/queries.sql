@@ -16,7 +16,7 @@ SELECT * FROM usage_reports ORDER BY id LIMIT 1;
 SELECT * FROM usage_reports WHERE held_until IS NULL OR held_until <= sqlc.arg(now) ORDER BY id LIMIT 1;
 
 -- name: HoldReport :exec
-INSERT INTO usage_reports (id, events, created_at, held_until) VALUES ($1, $2, $3, $4)
+INSERT INTO usage_reports (id, events, created_at, tried_at, held_until) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (id) DO UPDATE SET held_until = excluded.held_until;
 
 -- name: LeaveFigures :exec
@@ -123,6 +123,13 @@ WHERE meter_links.psp_price_id = $1;
 SELECT * FROM usage_counters
 WHERE tenant_id = $1 AND meter_id = $2 AND period_end > sqlc.arg(since) AND period_start < sqlc.arg(until)
 ORDER BY period_start, period_end;
+
+-- Whether an operation has settled the usage that a tenant had recorded until a time.
+-- name: IsSettled :one
+SELECT EXISTS (
+    SELECT 1 FROM psp_operations
+    WHERE tenant_id = $1 AND state = 'done' AND updated_at >= sqlc.arg(queued) AND request ->> 'usage' = 'settled'
+);
 
 -- Tenants whose usage is settled by an operation on their subscription that is under way.
 -- name: SettlingTenants :many

@@ -80,13 +80,51 @@ func (r *Reporter) Report(ctx context.Context) error {
 	}
 }
 
+// heldPause is the pause between two looks of Drain at held figures, in real time.
+const heldPause = 20 * time.Millisecond
+
+// Drain reports everything that was used until now, before the clock of a sandbox moves. With
+// wait, it waits until the prices of held figures are decided, or ctx ends. It can run while
+// Report does: the provider counts each figure once.
+func (r *Reporter) Drain(ctx context.Context, wait bool) error {
+	if err := r.carryUntil(ctx, r.deps.Clock.Now(), 0); err != nil {
+		return err
+	}
+	run := newRun(r)
+	for {
+		now := r.deps.Clock.Now()
+		if wait {
+			now = now.Add(heldFor) // looks at held figures, too
+		}
+		row, err := r.store.nextReport(ctx, now)
+		if errors.Is(err, errNoReport) {
+			return nil
+		}
+		if err == nil {
+			err = run.reportRow(ctx, row)
+		}
+		if err != nil && !errors.Is(err, errHeld) {
+			return err
+		}
+		if err != nil && wait {
+			run = newRun(r) // which reads anew what is decided
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case <-time.After(heldPause):
+			}
+		}
+	}
+}
+
 // reportRow reports the rest of a row to the provider and deletes the row.
 func (r *run) reportRow(ctx context.Context, row report) error {
 	figures, err := decode(row.figures)
 	if err != nil {
 		return err
 	}
-	if row.done == 0 && row.triedAt == nil {
+	r.queuedAt = row.createdAt
+	if row.done == 0 {
 		if figures, err = r.holdBack(ctx, row, figures); err != nil {
 			return err
 		}

@@ -20,6 +20,7 @@ type run struct {
 	meters    map[priceKey]providerMeter
 	drafts    map[string][]psp.Invoice // by customer
 	before    time.Time                // each figure is reported with an earlier time; zero for any time
+	queuedAt  time.Time                // of the current row
 }
 
 func newRun(r *Reporter) *run {
@@ -33,6 +34,7 @@ type customer struct {
 	metered      *Metered
 	current      map[uuid.UUID]string // the prices that bill usage, by meter
 	former       map[uuid.UUID]string // those of the period before
+	addedAt      map[string]time.Time // Payer.AddedAt
 }
 
 // priceKey names a price of a meter: one of the provider, or where that is "" the one
@@ -97,7 +99,7 @@ func (r *run) send(ctx context.Context, figures []usage.Figure) ([]rejection, er
 // "" where it does not.
 func (r *run) sendOne(ctx context.Context, f usage.Figure, to target) (reason string, err error) {
 	if to.maximum != nil {
-		if f, err = r.wholeMaximum(ctx, *to.maximum, f, to.billing); err != nil {
+		if f, err = r.wholeMaximum(ctx, f, to); err != nil {
 			return "", err
 		}
 	}
@@ -135,12 +137,21 @@ func (r *run) inTime(ctx context.Context, f usage.Figure, to target) (_ usage.Fi
 }
 
 // wholeMaximum makes of what an event raised a maximum by the maximum as it is now, for
-// a provider's meter that takes the last figure; so it is reported for the latest time.
-func (r *run) wholeMaximum(ctx context.Context, m usage.Meter, f usage.Figure, b *usage.Billing) (usage.Figure, error) {
-	p := usage.PeriodOf(m.Reset, b, f.At)
+// a provider's meter that takes the last figure; so it is reported for the latest time. Of a
+// price that was added during the period it is the rise since then.
+func (r *run) wholeMaximum(ctx context.Context, f usage.Figure, to target) (usage.Figure, error) {
+	m := *to.maximum
+	p := usage.PeriodOf(m.Reset, to.billing, f.At)
 	highest, err := r.records.Used(ctx, f.TenantID, []usage.MeterPeriod{{Meter: m, Period: p}}, f.At)
 	if err != nil {
 		return f, err
+	}
+	if to.addedAt.After(p.Start) {
+		before, err := r.records.Count(ctx, f.TenantID, m, usage.Period{Start: p.Start, End: to.addedAt})
+		if err != nil {
+			return f, err
+		}
+		highest[0] = highest[0].Sub(before.Value)
 	}
 	f.Quantity, _ = highest[0].Quantity() // a maximum is that of one quantity
 	if r.deps.Clock.Now().Before(p.End) {
@@ -158,6 +169,7 @@ type target struct {
 	customerID string
 	billing    *usage.Billing
 	metered    *Metered
+	addedAt    time.Time // Payer.AddedAt of the price
 }
 
 func (r *run) target(ctx context.Context, f usage.Figure) (to target, err error) {
@@ -180,9 +192,16 @@ func (r *run) target(ctx context.Context, f usage.Figure) (to target, err error)
 		}
 		if closed {
 			m = providerMeter{problem: periodClosed}
+			settled, err := r.store.isSettled(ctx, f.TenantID, r.queuedAt)
+			if err != nil {
+				return to, err
+			}
+			if settled { // and reported already
+				m = providerMeter{}
+			}
 		}
 	}
-	return target{m, c.id, c.billing, c.metered}, nil
+	return target{m, c.id, c.billing, c.metered, c.addedAt[key.pspPriceID]}, nil
 }
 
 // periodClosed is the reason for usage that was recorded too late for the invoice of its
@@ -232,7 +251,7 @@ func (r *run) customer(ctx context.Context, tenantID uuid.UUID) (customer, error
 		if err != nil {
 			return customer{}, err
 		}
-		c.currency, c.billing, c.metered = payer.Currency, payer.Billing, payer.Metered
+		c.currency, c.billing, c.metered, c.addedAt = payer.Currency, payer.Billing, payer.Metered, payer.AddedAt
 		if m := payer.Metered; m != nil {
 			if c.current, err = r.store.metersByPrice(ctx, m.Prices); err == nil {
 				c.former, err = r.store.metersByPrice(ctx, m.Former)

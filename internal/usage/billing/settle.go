@@ -51,6 +51,23 @@ func (r *Reporter) Settle(ctx context.Context, tenantID uuid.UUID) error {
 	return s.report(ctx)
 }
 
+// Flush reports the usage that a tenant has recorded, so that the provider's preview of an
+// invoice has the same usage as the invoice after Settle. Like Settle, it waits until the
+// current second is over. It leaves out figures whose prices are not decided yet.
+func (r *Reporter) Flush(ctx context.Context, tenantID uuid.UUID) error {
+	ctx, cancel := context.WithTimeout(ctx, settleTime)
+	defer cancel()
+	if err := r.carryNow(ctx, tenantID); err != nil {
+		return err
+	}
+	s := settlement{run: newRun(r), tenantID: tenantID, sent: map[uuid.UUID]bool{}, holds: true}
+	if err := s.report(ctx); err != nil {
+		return err
+	}
+	r.awaitAfter(ctx, r.deps.Clock.Now().Truncate(time.Second))
+	return nil
+}
+
 // awaitAfter waits until a second is over, and returns the second that follows. It waits
 // for at most secondWait: the clock of a sandbox may stand still.
 func (r *Reporter) awaitAfter(ctx context.Context, second time.Time) time.Time {
@@ -69,11 +86,12 @@ func (r *Reporter) awaitAfter(ctx context.Context, second time.Time) time.Time {
 	return r.deps.Clock.Now().Truncate(time.Second)
 }
 
-// settlement is one call of Settle.
+// settlement is one call of Settle or Flush.
 type settlement struct {
 	*run
 	tenantID uuid.UUID
 	sent     map[uuid.UUID]bool
+	holds    bool // figures whose prices are not decided are left out
 }
 
 // report reports the figures of the tenant that wait.
@@ -99,9 +117,13 @@ func (s settlement) settleRow(ctx context.Context, row report) error {
 	if err != nil {
 		return err
 	}
+	c, err := s.customer(ctx, s.tenantID)
+	if err != nil {
+		return err
+	}
 	var mine []usage.Figure
 	for _, f := range figures[min(row.done, len(figures)):] {
-		if f.TenantID == s.tenantID && !s.sent[f.ID] {
+		if f.TenantID == s.tenantID && !s.sent[f.ID] && !(s.holds && c.metered.holds(f.At)) {
 			mine = append(mine, f)
 		}
 	}
@@ -112,6 +134,7 @@ func (s settlement) settleRow(ctx context.Context, row report) error {
 	if err := s.store.beginReport(ctx, row.id, now); err != nil {
 		return err
 	}
+	s.queuedAt = row.createdAt
 	for len(mine) > 0 {
 		n := min(chunkSize, len(mine))
 		if _, err := s.send(ctx, mine[:n]); err != nil {

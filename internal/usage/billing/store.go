@@ -43,6 +43,13 @@ func (s store) settlingTenants(ctx context.Context, now time.Time) ([]uuid.UUID,
 	return ids, sqldb.Wrap(err, "list tenants whose usage is being settled")
 }
 
+// isSettled reports whether an operation has settled the usage of a tenant that was queued at a
+// time.
+func (s store) isSettled(ctx context.Context, tenantID uuid.UUID, queued time.Time) (bool, error) {
+	settled, err := s.q(ctx).IsSettled(ctx, billingsql.IsSettledParams{TenantID: tenantID, Queued: queued})
+	return settled, sqldb.Wrap(err, "look for an operation that settled usage")
+}
+
 // oldestReport reads the first row of the queue, errNoReport where it is empty.
 func (s store) oldestReport(ctx context.Context) (report, error) {
 	row, err := s.q(ctx).OldestReport(ctx)
@@ -57,7 +64,7 @@ func (s store) nextReport(ctx context.Context, now time.Time) (report, error) {
 
 // holdReport keeps a row, which has these figures, from being reported until a time.
 func (s store) holdReport(ctx context.Context, row report, figures []byte, until time.Time) error {
-	err := s.q(ctx).HoldReport(ctx, billingsql.HoldReportParams{ID: row.id, Events: figures, CreatedAt: row.createdAt, HeldUntil: &until})
+	err := s.q(ctx).HoldReport(ctx, billingsql.HoldReportParams{ID: row.id, Events: figures, CreatedAt: row.createdAt, TriedAt: row.triedAt, HeldUntil: &until})
 	return sqldb.Wrap(err, "hold report")
 }
 

@@ -21,7 +21,8 @@ func meterOf(row billingsql.Meter) usage.Meter { return usage.MeterOf(usagesql.M
 // pricedMeter is a billable meter with its price in one currency.
 type pricedMeter struct {
 	usage.Meter
-	unitPrice money.UnitPrice
+	unitPrice  money.UnitPrice
+	pspPriceID string // "" where the subscription's own prices are not known
 }
 
 // pricedMeters lists the meters with a linked price in a currency, by code.
@@ -36,7 +37,7 @@ func (s store) pricedMeters(ctx context.Context, currency string) ([]pricedMeter
 		if err != nil {
 			return nil, sqldb.Wrap(err, "parse price of meter "+row.Meter.Code)
 		}
-		meters[i] = pricedMeter{meterOf(row.Meter), unit}
+		meters[i] = pricedMeter{meterOf(row.Meter), unit, ""}
 	}
 	return meters, nil
 }
@@ -105,7 +106,7 @@ func (s store) metersOfPrices(ctx context.Context, prices []string) ([]pricedMet
 		if err != nil {
 			return nil, sqldb.Wrap(err, "parse price of meter "+row.Meter.Code)
 		}
-		found = append(found, pricedMeter{meterOf(row.Meter), unit})
+		found = append(found, pricedMeter{meterOf(row.Meter), unit, id})
 	}
 	slices.SortFunc(found, func(a, b pricedMeter) int { return cmp.Compare(a.Code, b.Code) })
 	return found, nil

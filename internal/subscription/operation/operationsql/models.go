@@ -22,6 +22,7 @@ type ChangePreview struct {
 	PendingCents  int64
 	ShownAt       time.Time
 	ExpiresAt     time.Time
+	UsageCents    int64
 }
 
 type PSPOperation struct {

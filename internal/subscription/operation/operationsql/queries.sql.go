@@ -125,12 +125,12 @@ func (q *Queries) KeepItem(ctx context.Context, arg KeepItemParams) error {
 
 const keepPreview = `-- name: KeepPreview :exec
 INSERT INTO change_previews (
-    tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, shown_at, expires_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+    tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 ON CONFLICT (tenant_id, plan_id, asked)
 DO UPDATE SET quantity = excluded.quantity, proration_date = excluded.proration_date, credit_cents = excluded.credit_cents,
-    charge_cents = excluded.charge_cents, pending_cents = excluded.pending_cents, shown_at = excluded.shown_at,
-    expires_at = excluded.expires_at
+    charge_cents = excluded.charge_cents, pending_cents = excluded.pending_cents, usage_cents = excluded.usage_cents,
+    shown_at = excluded.shown_at, expires_at = excluded.expires_at
 `
 
 type KeepPreviewParams struct {
@@ -142,6 +142,7 @@ type KeepPreviewParams struct {
 	CreditCents   int64
 	ChargeCents   int64
 	PendingCents  int64
+	UsageCents    int64
 	ShownAt       time.Time
 	ExpiresAt     time.Time
 }
@@ -156,6 +157,7 @@ func (q *Queries) KeepPreview(ctx context.Context, arg KeepPreviewParams) error 
 		arg.CreditCents,
 		arg.ChargeCents,
 		arg.PendingCents,
+		arg.UsageCents,
 		arg.ShownAt,
 		arg.ExpiresAt,
 	)
@@ -220,7 +222,7 @@ func (q *Queries) LastChange(ctx context.Context, arg LastChangeParams) (LastCha
 }
 
 const lastPreview = `-- name: LastPreview :one
-SELECT tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, shown_at, expires_at FROM change_previews
+SELECT tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, shown_at, expires_at, usage_cents FROM change_previews
 WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND expires_at > $5
 ORDER BY CASE WHEN asked = $3 AND quantity <> $4 THEN 0 ELSE 1 END, shown_at DESC
 LIMIT 1
@@ -256,6 +258,7 @@ func (q *Queries) LastPreview(ctx context.Context, arg LastPreviewParams) (Chang
 		&i.PendingCents,
 		&i.ShownAt,
 		&i.ExpiresAt,
+		&i.UsageCents,
 	)
 	return i, err
 }

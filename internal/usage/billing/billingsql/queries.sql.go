@@ -271,7 +271,7 @@ func (q *Queries) DeleteStalePeaks(ctx context.Context) error {
 }
 
 const holdReport = `-- name: HoldReport :exec
-INSERT INTO usage_reports (id, events, created_at, held_until) VALUES ($1, $2, $3, $4)
+INSERT INTO usage_reports (id, events, created_at, tried_at, held_until) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (id) DO UPDATE SET held_until = excluded.held_until
 `
 
@@ -279,6 +279,7 @@ type HoldReportParams struct {
 	ID        uuid.UUID
 	Events    []byte
 	CreatedAt time.Time
+	TriedAt   *time.Time
 	HeldUntil *time.Time
 }
 
@@ -287,6 +288,7 @@ func (q *Queries) HoldReport(ctx context.Context, arg HoldReportParams) error {
 		arg.ID,
 		arg.Events,
 		arg.CreatedAt,
+		arg.TriedAt,
 		arg.HeldUntil,
 	)
 	return err
@@ -337,6 +339,26 @@ type InsertReportParams struct {
 func (q *Queries) InsertReport(ctx context.Context, arg InsertReportParams) error {
 	_, err := q.db.ExecContext(ctx, insertReport, arg.ID, arg.Events, arg.CreatedAt)
 	return err
+}
+
+const isSettled = `-- name: IsSettled :one
+SELECT EXISTS (
+    SELECT 1 FROM psp_operations
+    WHERE tenant_id = $1 AND state = 'done' AND updated_at >= $2 AND request ->> 'usage' = 'settled'
+)
+`
+
+type IsSettledParams struct {
+	TenantID uuid.UUID
+	Queued   time.Time
+}
+
+// Whether an operation has settled the usage that a tenant had recorded until a time.
+func (q *Queries) IsSettled(ctx context.Context, arg IsSettledParams) (bool, error) {
+	row := q.db.QueryRowContext(ctx, isSettled, arg.TenantID, arg.Queued)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const keepTold = `-- name: KeepTold :exec
