@@ -717,6 +717,7 @@ CREATE TABLE change_previews (
     credit_cents bigint NOT NULL,
     charge_cents bigint NOT NULL,
     pending_cents bigint NOT NULL,
+    usage_cents bigint NOT NULL, -- on top of charge_cents
     shown_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone NOT NULL,
     PRIMARY KEY (tenant_id, plan_id, asked)

@@ -20,9 +20,9 @@ type ChangePreview struct {
 	CreditCents   int64
 	ChargeCents   int64
 	PendingCents  int64
+	UsageCents    int64
 	ShownAt       time.Time
 	ExpiresAt     time.Time
-	UsageCents    int64
 }
 
 type PSPOperation struct {

@@ -222,7 +222,7 @@ func (q *Queries) LastChange(ctx context.Context, arg LastChangeParams) (LastCha
 }
 
 const lastPreview = `-- name: LastPreview :one
-SELECT tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, shown_at, expires_at, usage_cents FROM change_previews
+SELECT tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at FROM change_previews
 WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND expires_at > $5
 ORDER BY CASE WHEN asked = $3 AND quantity <> $4 THEN 0 ELSE 1 END, shown_at DESC
 LIMIT 1
@@ -256,9 +256,9 @@ func (q *Queries) LastPreview(ctx context.Context, arg LastPreviewParams) (Chang
 		&i.CreditCents,
 		&i.ChargeCents,
 		&i.PendingCents,
+		&i.UsageCents,
 		&i.ShownAt,
 		&i.ExpiresAt,
-		&i.UsageCents,
 	)
 	return i, err
 }
