@@ -51,6 +51,7 @@ type modelAlert struct {
 	code      string
 	period    usage.Period
 	threshold int
+	limit     int64
 	value     money.Quantity
 }
 
@@ -184,12 +185,13 @@ func (m *model) alert(s streamName, p usage.Period) {
 	case usage.OK:
 		return
 	}
+	limit := *m.limit(s) // each limit has its own alerts
 	for _, a := range m.alerts[s.tenantID] {
-		if a.code == s.code && a.period.Equal(p) && a.threshold >= threshold {
+		if a.code == s.code && a.period.Equal(p) && a.limit == limit && a.threshold >= threshold {
 			return
 		}
 	}
-	m.alerts[s.tenantID] = append(m.alerts[s.tenantID], modelAlert{s.code, p, threshold, value})
+	m.alerts[s.tenantID] = append(m.alerts[s.tenantID], modelAlert{s.code, p, threshold, limit, value})
 }
 
 // share is usage in percent of the limit, exactly; nil when unlimited.
