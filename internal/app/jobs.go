@@ -135,7 +135,7 @@ func (svc *service) registerNotifications() {
 		{"customer.tax_id.updated", svc.customers.TaxIDEvent},
 		{"invoice.", svc.invoices.Event},
 		{"invoice.payment_failed", svc.invoices.FailureEvent},
-		{wallet.EventRefunded, svc.payments.Refund},
+		{wallet.EventRefunded, svc.payments.OnRefund(svc.operations.SeatsChanged)},
 		{"price.updated", svc.priceLinks.PriceEvent},
 		{"price.deleted", svc.priceLinks.PriceEvent},
 		{errorreport.EventErrors, svc.reporter.ErrorReport},

@@ -129,8 +129,13 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 			if err := s.deps.Operations.RecordEffect(ctx, known, next); err != nil {
 				return err
 			}
-			if !known.Status.Running() && next.Status.Running() {
-				if err := s.runs(ctx, known, next, remote); err != nil {
+			if known.Status != next.Status { // its seats may follow again, or their credit is paid no more
+				if err := s.deps.Operations.SeatsChanged(ctx, next.TenantID); err != nil {
+					return err
+				}
+			}
+			if known.Status == Incomplete && next.Status.Running() {
+				if err := s.paidLate(ctx, next, remote); err != nil {
 					return err
 				}
 			}
@@ -152,16 +157,9 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 	})
 }
 
-// runs is called when a stored subscription begins to run, or does so again. Its seats
-// follow the team, whom nobody could follow meanwhile. If it waited for its first payment,
-// the checkout that bought it is paid now.
-func (s *Service) runs(ctx context.Context, known, next Subscription, remote psp.Subscription) error {
-	if err := s.deps.Operations.SeatsChanged(ctx, next.TenantID); err != nil {
-		return err
-	}
-	if known.Status != Incomplete {
-		return nil
-	}
+// paidLate is called when a stored subscription that waited for its first payment begins to
+// run: the checkout that bought it is paid now.
+func (s *Service) paidLate(ctx context.Context, next Subscription, remote psp.Subscription) error {
 	_, err := s.checkoutOf(ctx, next.TenantID, remote.Metadata[metaCheckout])
 	if errors.Is(err, errNoCheckout) {
 		return nil

@@ -305,5 +305,24 @@ func TestMoreMetersThanFit(t *testing.T) {
 		if warning, _ := linksOf(s, k.Token, p)["EUR"]["warning"].(string); warning == "" {
 			t.Error("there is no warning")
 		}
+
+		// A subscription that runs keeps its meters, without an error at each renewal.
+		s.Advance(32 * apptest.Day)
+		c.LogInAgain()
+		s.AwaitNotifications()
+		apptest.Eventually(t, "the decision about the new period", func() bool {
+			return s.CountRows(`SELECT count(*) FROM jobs WHERE kind = 'subscription.metered'`) == 0
+		})
+		waiting := 0
+		for _, m := range linksOf(s, s.Admin(), p)["EUR"]["meters"].([]any) {
+			if m := m.(map[string]any); m["pending_subscriptions"] != 0.0 {
+				if waiting++; m["next_switch_at"] != nil {
+					t.Errorf("%v follows at %v", m["meter_code"], m["next_switch_at"])
+				}
+			}
+		}
+		if waiting != 1 || strings.Contains(s.Log(), "did not take") {
+			t.Errorf("%d meters wait: %s", waiting, s.Log())
+		}
 	})
 }

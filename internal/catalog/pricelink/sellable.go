@@ -31,9 +31,9 @@ const (
 	TooManyMeters Status = "too_many_meters"
 )
 
-// maxItems is how many prices a subscription of the provider has at most
+// MaxItems is how many prices a subscription of the provider has at most
 // (https://docs.stripe.com/billing/subscriptions/multiple-products).
-const maxItems = 20
+const MaxItems = 20
 
 // errCurrency refuses to sell in a currency that the provider does not support.
 var errCurrency = Obstacle{PriceStatus: CurrencyUnsupported}.err()
@@ -235,7 +235,7 @@ func (v *view) obstacle(plan catalog.Plan, price catalog.Price, units int64) (Ob
 	if plan.PricingType != catalog.Usage {
 		return Obstacle{}, false
 	}
-	if 1+len(v.metered) > maxItems {
+	if 1+len(v.metered) > MaxItems {
 		return Obstacle{PriceStatus: TooManyMeters}, true
 	}
 	for _, m := range v.metered {
@@ -337,7 +337,7 @@ func (s *Service) warning(ctx context.Context, plan catalog.Plan, price catalog.
 		return Unchargeable, 0, nil //nolint:nilerr // the error is the reason
 	case price.PriceCents > 0 && price.PriceCents < u.Minimum():
 		return BelowMinimum, u.Minimum(), nil
-	case 1+len(v.metered) > maxItems:
+	case 1+len(v.metered) > MaxItems:
 		return TooManyMeters, 0, nil
 	default:
 		return "", 0, nil

@@ -166,10 +166,14 @@ func orElse(at *time.Time, otherwise time.Time) time.Time {
 	return *at
 }
 
-// Refund handles the notification that some of a charge was given back: it reads what was,
-// and stores it with the invoices that the charge has paid. An invoice that is not known
-// here is nobody's.
-func (b *Book) Refund(ctx context.Context, e psp.Event) error {
+// OnRefund returns the handler of the notification that some of a charge was given back. It
+// reads the refunds, stores them with the invoices that the charge has paid, and calls then in
+// the same transaction. It ignores an invoice that is not known here.
+func (b *Book) OnRefund(then func(ctx context.Context, tenantID uuid.UUID) error) func(context.Context, psp.Event) error {
+	return func(ctx context.Context, e psp.Event) error { return b.refund(ctx, e, then) }
+}
+
+func (b *Book) refund(ctx context.Context, e psp.Event, then func(ctx context.Context, tenantID uuid.UUID) error) error {
 	invoices, refunds, err := b.wallet.Refunds(ctx, e.ObjectID)
 	if errors.Is(err, psp.ErrNotFound) {
 		return nil
@@ -185,7 +189,12 @@ func (b *Book) Refund(ctx context.Context, e psp.Event) error {
 		if err != nil {
 			return err
 		}
-		if err := b.addRefunds(ctx, tenantID, id, refunds); err != nil {
+		if err := b.store.db.Tx(ctx, func(ctx context.Context) error {
+			if err := b.addRefunds(ctx, tenantID, id, refunds); err != nil {
+				return err
+			}
+			return then(ctx, tenantID)
+		}); err != nil {
 			return err
 		}
 	}
@@ -194,13 +203,11 @@ func (b *Book) Refund(ctx context.Context, e psp.Event) error {
 
 // addRefunds stores refunds, the newest of which comes first.
 func (b *Book) addRefunds(ctx context.Context, tenantID, id uuid.UUID, refunds []wallet.Refund) error {
-	return b.store.db.Tx(ctx, func(ctx context.Context) error {
-		for _, r := range slices.Backward(refunds) { // the oldest first
-			e := entry{key: r.ID, kind: Refunded, currency: r.Currency, amount: r.Amount, at: r.At}
-			if err := b.store.add(ctx, tenantID, id, e); err != nil {
-				return err
-			}
+	for _, r := range slices.Backward(refunds) { // the oldest first
+		e := entry{key: r.ID, kind: Refunded, currency: r.Currency, amount: r.Amount, at: r.At}
+		if err := b.store.add(ctx, tenantID, id, e); err != nil {
+			return err
 		}
-		return b.store.sumRefunds(ctx, tenantID, id)
-	})
+	}
+	return b.store.sumRefunds(ctx, tenantID, id)
 }

@@ -41,8 +41,8 @@ func (i Items) Pending(ctx context.Context, customerID, subscriptionID string) (
 }
 
 // ChargeUnpaid makes an item that charges again a credit for time that was never paid, on
-// the next invoice of a subscription.
-func (i Items) ChargeUnpaid(ctx context.Context, sub psp.Subscription, amount int64, key string) error {
+// the next invoice of a subscription. The time is from since to the end of the period.
+func (i Items) ChargeUnpaid(ctx context.Context, sub psp.Subscription, since time.Time, amount int64, key string) error {
 	units, err := i.Client.UnitsRead(ctx, sub.Currency)
 	if err != nil {
 		return err
@@ -56,6 +56,7 @@ func (i Items) ChargeUnpaid(ctx context.Context, sub psp.Subscription, amount in
 		Amount: stripe.Int64(amount), Currency: stripe.String(strings.ToLower(sub.Currency)), Discountable: stripe.Bool(false),
 		Description: stripe.String("Unused time that was not paid"),
 		Metadata:    map[string]string{psp.MetaUnpaid: sub.ItemID},
+		Period:      &stripe.InvoiceItemCreatePeriodParams{Start: stripe.Int64(since.Unix()), End: stripe.Int64(sub.PeriodEnd.Unix())},
 	}
 	_, err = psp.Write(ctx, i.Client, "charge an unpaid credit", key, func(ctx context.Context, api *stripe.Client) (struct{}, error) {
 		_, err := api.V1InvoiceItems.Create(ctx, params)

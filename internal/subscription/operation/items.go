@@ -39,7 +39,7 @@ type Items interface {
 	InvoiceOf(ctx context.Context, id string) (string, error)
 	On(ctx context.Context, invoiceID string) ([]items.Item, error)
 	Again(ctx context.Context, all []items.Item, since time.Time) error
-	ChargeUnpaid(ctx context.Context, sub psp.Subscription, amount int64, key string) error
+	ChargeUnpaid(ctx context.Context, sub psp.Subscription, since time.Time, amount int64, key string) error
 }
 
 // keepItems notes what waits for the next invoice, before an operation asks for a change

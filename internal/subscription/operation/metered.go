@@ -11,6 +11,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/catalog/pricelink"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/subscription"
@@ -251,9 +252,9 @@ func (s *Service) meteredChanges(ctx context.Context, sub subscription.Subscript
 }
 
 // possible leaves out changes to prices that cannot bill the subscription, such as a monthly
-// one in a yearly plan.
+// one in a yearly plan, and new prices beyond the provider's maximum of items.
 func (s *Service) possible(ctx context.Context, sub subscription.Subscription, changes []psp.MeteredChange) ([]psp.MeteredChange, error) {
-	var failed error
+	items, _, failed := sub.MeteredItems()
 	changes = slices.DeleteFunc(changes, func(ch psp.MeteredChange) bool {
 		if ch.PriceID == "" {
 			return false
@@ -262,5 +263,16 @@ func (s *Service) possible(ctx context.Context, sub subscription.Subscription, c
 		failed = errors.Join(failed, err)
 		return !bills
 	})
-	return changes, failed
+	free := pricelink.MaxItems - 1 - len(items)
+	for _, ch := range changes {
+		if ch.PriceID == "" {
+			free++
+		}
+	}
+	return slices.DeleteFunc(changes, func(ch psp.MeteredChange) bool {
+		if ch.ItemID == "" {
+			free--
+		}
+		return ch.ItemID == "" && free < 0
+	}), failed
 }

@@ -22,6 +22,7 @@ const (
 	opDrop      = "drop"     // of a change that waits
 	opQuantity  = "quantity" // of seats
 	opMetered   = "metered"  // items
+	opRecharge  = "recharge" // of a pending credit that was never paid
 )
 
 const (
@@ -281,6 +282,8 @@ func (s *Service) complete(ctx context.Context, op operation, after subscription
 		return err
 	}
 	switch {
+	case op.Kind == opRecharge:
+		return nil // the subscription is as it was
 	case op.Kind == opChange: // what was shown has happened
 		err = s.store.forgetPreviews(ctx, op.before.TenantID, op.PlanID)
 	case op.Kind == opMetered && after.CurrentPeriodStart.Equal(op.Period):

@@ -21,20 +21,22 @@ type Outlook struct {
 	Balance int64
 }
 
-// Total returns the amount of the invoice of the change, with the usage so far. A negative
-// amount is credited.
+// Total returns the amount of the change, with the usage so far and the owed invoices.
 func (p Preview) Total() int64 { return p.Net() + p.Usage }
 
-// BalanceApplied returns what the customer's credit pays of the change.
-func (p Preview) BalanceApplied() int64 { return min(max(p.Total(), 0), p.Balance) }
+// invoiced returns the amount of the invoice of the change. A negative amount is credited.
+func (p Preview) invoiced() int64 { return p.Total() - p.Owed }
 
-// DueNow returns what is charged for the change.
-func (p Preview) DueNow() int64 { return max(p.Total(), 0) - p.BalanceApplied() }
+// BalanceApplied returns what the customer's credit pays of the change.
+func (p Preview) BalanceApplied() int64 { return min(max(p.invoiced(), 0), p.Balance) }
+
+// DueNow returns what is charged now: for the owed invoices, and for the change.
+func (p Preview) DueNow() int64 { return p.Owed + max(p.invoiced(), 0) - p.BalanceApplied() }
 
 // NextDue returns what is charged for the next regular bill: a credit of the change and the
 // credit that it leaves are taken off.
 func (p Preview) NextDue() int64 {
-	left := p.Balance - p.BalanceApplied() + max(-p.Total(), 0)
+	left := p.Balance - p.BalanceApplied() + max(-p.invoiced(), 0)
 	return max(p.NextAmount-left, 0)
 }
 

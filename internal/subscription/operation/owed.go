@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 // payOwed collects what is owed of an operation's subscription, drafts that wait for their
@@ -32,6 +33,18 @@ func (s *Service) payOwed(ctx context.Context, op operation) error {
 		}
 	}
 	return nil
+}
+
+// owed returns the sum of the open invoices of a subscription, without that of a change that
+// waits.
+func (s *Service) owed(ctx context.Context, sub subscription.Subscription) (sum int64, _ error) {
+	open, err := s.openInvoices(ctx, sub.PSPSubscriptionID)
+	for _, in := range open {
+		if sub.Pending == nil || sub.Pending.PSPInvoiceID != in.ID {
+			sum += in.Open
+		}
+	}
+	return sum, err
 }
 
 // openInvoices lists the open invoices of a subscription, the oldest first.

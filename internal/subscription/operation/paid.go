@@ -2,10 +2,13 @@ package operation
 
 import (
 	"context"
+	"errors"
 	"math/big"
+	"slices"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/psp/items"
 	"github.com/tenantry/tenantry/internal/subscription"
 )
 
@@ -19,21 +22,36 @@ import (
 
 // paidTime says how much of the current period is paid.
 type paidTime struct {
-	// share is the paid part of the credit for unused time, from 0 to 1; collected is the
-	// same once the owed invoices are paid.
-	share, collected *big.Rat
+	// share is the paid part of the credit for unused time, from 0 to 1. collected is the
+	// same once the owed invoices are paid, and settled once the bank debits in progress
+	// have succeeded, too.
+	share, collected, settled *big.Rat
 	// draft: an invoice of the period is about to be collected. owed: one is open, and its
 	// payment can be tried again.
 	draft, owed bool
+	// pending is the credit that waits for the next invoice, such as for members who left,
+	// less the charges that wait. recharged is the part of it that is charged again because
+	// it was never paid.
+	pending, recharged int64
+	since              time.Time // the earliest start of a pending item
 }
 
-var wholePeriod = paidTime{share: big.NewRat(1, 1), collected: big.NewRat(1, 1)}
+var wholePeriod = paidTime{share: big.NewRat(1, 1), collected: big.NewRat(1, 1), settled: big.NewRat(1, 1)}
 
 // whole reports whether the period is paid.
 func (p paidTime) whole() bool { return p.share.Cmp(wholePeriod.share) == 0 && !p.draft && !p.owed }
 
+// unpaid returns the part of a credit for unused time that has to be charged again, together
+// with the pending credit, where share is paid.
+func (p paidTime) unpaid(unused int64, share *big.Rat, step int64) int64 {
+	return max(unpaidPart(unused+p.pending, share, step)-p.recharged, 0)
+}
+
 // unpaidPart returns the part of a credit that a share leaves, rounded up to a multiple of step.
 func unpaidPart(credit int64, share *big.Rat, step int64) int64 {
+	if credit <= 0 {
+		return 0
+	}
 	left := new(big.Rat).Sub(big.NewRat(1, 1), share)
 	left.Mul(left, big.NewRat(credit, step))
 	n := new(big.Int).Add(left.Num(), new(big.Int).Sub(left.Denom(), big.NewInt(1)))
@@ -50,7 +68,7 @@ func (s *Service) paidTime(ctx context.Context, sub subscription.Subscription, r
 		return paidTime{}, err
 	}
 	p := wholePeriod
-	paid, collected := new(big.Rat), new(big.Rat) // the value of the rest of the period
+	paid, collected, settled := new(big.Rat), new(big.Rat), new(big.Rat) // the value of the rest of the period
 	unpaid := false
 	lines := 0
 	for _, in := range invoices {
@@ -58,16 +76,16 @@ func (s *Service) paidTime(ctx context.Context, sub subscription.Subscription, r
 		if err != nil {
 			return paidTime{}, err
 		}
-		later := received
-		switch {
-		case in.Status == "draft":
-			p.draft, later = true, big.NewRat(1, 1)
-		case in.Status == "open" && !in.InProgress:
-			p.owed, later = true, big.NewRat(1, 1)
-		}
+		left := in.left(at)
 		unpaid = unpaid || received.Cmp(wholePeriod.share) != 0
-		paid.Add(paid, new(big.Rat).Mul(in.left(at), received))
-		collected.Add(collected, new(big.Rat).Mul(in.left(at), later))
+		paid.Add(paid, new(big.Rat).Mul(left, received))
+		switch {
+		case in.Status == "draft" || in.Status == "open" && !in.InProgress:
+			p.draft, p.owed = p.draft || in.Status == "draft", p.owed || in.Status == "open"
+			collected.Add(collected, left)
+		case in.Status == "open":
+			settled.Add(settled, left)
+		}
 		lines += len(in.lines)
 	}
 	if !unpaid {
@@ -82,12 +100,22 @@ func (s *Service) paidTime(ctx context.Context, sub subscription.Subscription, r
 		Amount: remote.UnitAmount * remote.Quantity, PeriodStart: remote.PeriodStart, PeriodEnd: remote.PeriodEnd,
 	}, at)
 	for _, item := range pending {
-		if line := item.Line(); !item.ChargesUnpaid() && line.PeriodEnd.Equal(remote.PeriodEnd) {
+		line := item.Line()
+		switch {
+		case item.ChargesUnpaid():
+			p.recharged += item.Amount
+		case line.PeriodEnd.Equal(remote.PeriodEnd):
 			value.Sub(value, leftOf(line, at))
+			p.pending -= item.Amount
 			lines++
+			if p.since.IsZero() || line.PeriodStart.Before(p.since) {
+				p.since = line.PeriodStart
+			}
 		}
 	}
-	p.share, p.collected = shareOf(paid, value, lines), shareOf(collected, value, lines)
+	collected.Add(collected, paid)
+	settled.Add(settled, collected)
+	p.share, p.collected, p.settled = shareOf(paid, value, lines), shareOf(collected, value, lines), shareOf(settled, value, lines)
 	return p, nil
 }
 
@@ -172,8 +200,26 @@ func (s *Service) received(ctx context.Context, in psp.Invoice) (*big.Rat, error
 	return big.NewRat(max(in.Total-back, 0), in.Total), err
 }
 
-// chargeUnpaidCredit charges the unpaid part of the credit that waits for the final invoice
-// of a subscription, such as the credit for a seat whose invoice was refunded since.
+// pendingUnpaid returns the part of the pending credit of a subscription that was never paid
+// and is not charged again yet, such as the credit for a seat whose invoice was refunded
+// since, and the start of its time. Unless the subscription ends, an invoice that is being
+// collected counts as paid.
+func (s *Service) pendingUnpaid(
+	ctx context.Context, sub subscription.Subscription, remote psp.Subscription, ends bool,
+) (amount int64, since time.Time, _ error) {
+	paid, err := s.paidTime(ctx, sub, remote, s.deps.Clock.Now())
+	if err != nil || paid.pending <= 0 {
+		return 0, since, err
+	}
+	share := paid.settled
+	if ends || sub.Status == subscription.PastDue && !paid.draft {
+		share = paid.share
+	}
+	units, err := s.deps.Provider.UnitsRead(ctx, remote.Currency)
+	return paid.unpaid(0, share, units.Step()), paid.since, err
+}
+
+// chargeUnpaidCredit charges the unpaid part of the credit that waits for the final invoice.
 //
 // Invariant: a repetition charges nothing again, because it counts the items that were made
 // before.
@@ -182,31 +228,40 @@ func (s *Service) chargeUnpaidCredit(ctx context.Context, op operation) error {
 	if err != nil {
 		return err
 	}
-	pending, err := s.deps.Items.Pending(ctx, remote.CustomerID, remote.ID)
+	amount, since, err := s.pendingUnpaid(ctx, op.before, remote, true)
+	if err != nil || amount == 0 {
+		return err
+	}
+	return s.deps.Items.ChargeUnpaid(ctx, remote, since, amount, op.key()+"-unpaid")
+}
+
+// rechargeCredit charges again, with the next invoice, pending credit whose invoice was
+// refunded, voided or not paid after all.
+type rechargeCredit struct{ ofRunning }
+
+// continues is never true: the amount may be another one by now.
+func (rechargeCredit) continues(instruction) bool { return false }
+
+func (r rechargeCredit) prepare(ctx context.Context, sub subscription.Subscription) (instruction, error) {
+	remote, err := r.svc.deps.Provider.GetSubscription(ctx, sub.PSPSubscriptionID)
+	if err != nil {
+		return instruction{}, goneOr(err, subscription.ErrNotFound)
+	}
+	pending, err := r.svc.deps.Items.Pending(ctx, remote.CustomerID, remote.ID)
+	if err != nil || !slices.ContainsFunc(pending, func(i items.Item) bool { return i.Amount < 0 }) {
+		return instruction{}, errors.Join(err, errNothingToDo)
+	}
+	amount, since, err := r.svc.pendingUnpaid(ctx, sub, remote, false)
+	if err == nil && amount == 0 {
+		err = errNothingToDo
+	}
+	return instruction{Kind: opRecharge, UnpaidCredit: amount, ProrationDate: since}, err
+}
+
+func (r rechargeCredit) send(ctx context.Context, op operation) error {
+	remote, err := r.svc.deps.Provider.GetSubscription(ctx, op.before.PSPSubscriptionID)
 	if err != nil {
 		return err
 	}
-	var credit, charged int64
-	for _, item := range pending {
-		if item.ChargesUnpaid() {
-			charged += item.Amount
-		} else {
-			credit -= item.Amount
-		}
-	}
-	if credit <= charged {
-		return nil
-	}
-	paid, err := s.paidTime(ctx, op.before, remote, s.deps.Clock.Now())
-	if err != nil {
-		return err
-	}
-	units, err := s.deps.Provider.UnitsRead(ctx, remote.Currency)
-	if err != nil {
-		return err
-	}
-	if amount := unpaidPart(credit, paid.share, units.Step()) - charged; amount > 0 {
-		return s.deps.Items.ChargeUnpaid(ctx, remote, amount, op.key()+"-unpaid")
-	}
-	return nil
+	return r.svc.deps.Items.ChargeUnpaid(ctx, remote, op.ProrationDate, op.UnpaidCredit, op.key())
 }

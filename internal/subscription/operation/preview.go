@@ -39,6 +39,8 @@ type Preview struct {
 	PeriodEnd   time.Time
 	// At is the moment from which unused and new time are counted.
 	At time.Time
+	// Owed is the part of Charge for open invoices, which the change collects first.
+	Owed int64
 	// unused is the part of Credit that the change gives for unused time.
 	unused int64
 	// Outlook does not bind, and is set only where a preview is shown.
@@ -117,34 +119,71 @@ func (s *Service) price(
 // begins a period because its plan has another interval, collects what is owed for the
 // current period first; so does any change while an invoice is a draft that is about to be
 // collected. A change that would come to a credit takes effect without a proration where
-// the period is not paid: the tenant gets nothing back, and owes nothing for the rest.
+// the period is not paid: the tenant gets nothing back, and owes nothing for the rest. More
+// seats of the same plan give up no time, so they are charged alone while a debit pays for
+// the others.
 func (s *Service) figures(ctx context.Context, sub subscription.Subscription, sel subscription.Selection, change pricedChange) (pricedChange, Preview, error) {
 	p, err := s.cost(ctx, sub, change)
 	if err != nil || sub.Status != subscription.PastDue && change.paid.whole() {
 		return change, p, err
 	}
 	begins := sel.Plan.Interval != sub.Interval() && sel.Price.PriceCents > 0
-	costs := begins || removesMetered(change.Metered) || p.Net() > 0 && p.Net() > p.Pending
+	costs := begins || removesMetered(change.Metered) || p.Net() > p.Pending
 	overdue := sub.Status == subscription.PastDue
 	change.PaysOwed = change.paid.draft || costs && (change.paid.owed || overdue)
 	share := change.paid.share
-	if change.PaysOwed {
+	switch {
+	case change.KeepsPrice && change.Quantity > sub.Quantity:
+		share = change.paid.settled
+	case change.PaysOwed:
 		share = change.paid.collected
 	}
 	units, err := s.deps.Provider.UnitsRead(ctx, sub.Currency)
 	if err != nil {
 		return change, p, err
 	}
-	change.UnpaidCredit = unpaidPart(p.unused, share, units.Step())
+	waiting := change.paid.unpaid(0, share, units.Step())
+	change.UnpaidCredit = change.paid.unpaid(p.unused, share, units.Step())
 	// Without a proration the provider would not invoice the usage of items that it removes.
 	nothing := share.Sign() == 0 && (begins || !costs) && !removesMetered(change.Metered)
-	if nothing || !costs && (overdue || p.Net()-p.Pending+change.UnpaidCredit > 0) {
+	if nothing || !costs && (overdue || p.Net()-p.Pending+change.UnpaidCredit-waiting > 0) {
 		change.Unprorated, change.UnpaidCredit = true, 0
-		p, err = s.cost(ctx, sub, change)
-		return change, p, err
+		if begins { // its invoice has the pending credit
+			change.UnpaidCredit = waiting
+		}
+		if p, err = s.cost(ctx, sub, change); err != nil {
+			return change, p, err
+		}
 	}
-	p.Credit -= change.UnpaidCredit
-	return change, p, nil
+	p.recharge(change.UnpaidCredit, min(waiting, change.UnpaidCredit))
+	if change.PaysOwed {
+		p.Owed, err = s.owed(ctx, sub)
+	}
+	unsettled := change.paid.unpaid(p.unused, change.paid.share, units.Step()) - change.UnpaidCredit
+	if change.paid.draft { // the regular bill, which is collected within the hour in any case
+		unsettled = 0
+	}
+	p.collect(unsettled)
+	return change, p, err
+}
+
+// recharge takes the unpaid part of a credit off; waiting is the part of it that was pending.
+// Pending amounts count as one, so that the credit is the same once they are recharged.
+func (p *Preview) recharge(unpaid, waiting int64) {
+	credits := p.Credit - p.unused
+	both := min(credits, p.Pending+credits)
+	p.Credit -= both + unpaid
+	p.Charge -= both
+	p.Pending += waiting
+}
+
+// collect adds the owed invoices to the charge. Credit for time that they, or a debit in
+// progress, have yet to pay is not shown as one: it lowers the charge.
+func (p *Preview) collect(unsettled int64) {
+	p.Charge += p.Owed
+	unsettled = max(min(unsettled, p.Credit, p.Charge), 0)
+	p.Credit -= unsettled
+	p.Charge -= unsettled
 }
 
 // cost asks the provider what a change costs, as it is given.

@@ -127,7 +127,8 @@ func (s *Service) SeatFreed(ctx context.Context, tenantID uuid.UUID) error {
 
 // HandleSeats is the handler of JobSeats. It sets the quantity that the team makes at
 // that time, so that it may run late, again, or once for many changes. It is an
-// operation like a change of plan, so that neither overwrites the other.
+// operation like a change of plan, so that neither overwrites the other. Then it limits the
+// pending credit for seats to the part that is paid by now.
 func (s *Service) HandleSeats(ctx context.Context, job jobs.Job) error {
 	var tenantID uuid.UUID
 	if err := job.Decode(&tenantID); err != nil {
@@ -137,6 +138,9 @@ func (s *Service) HandleSeats(ctx context.Context, job jobs.Job) error {
 	if errors.Is(err, errWaits) {
 		later := s.deps.Clock.Now().Add(waitsPause)
 		return s.deps.Jobs.Enqueue(ctx, JobSeats, tenantID, jobs.Key(tenantID.String()), jobs.At(later))
+	}
+	if err == nil {
+		_, err = s.operate(ctx, rechargeCredit{ofRunning{s, tenantID}})
 	}
 	if errors.Is(err, subscription.ErrNotFound) {
 		return nil // it is over: there is nothing to bill

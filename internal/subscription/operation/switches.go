@@ -94,6 +94,9 @@ func (c *count) add(ctx context.Context, sub subscription.Subscription) error {
 			continue
 		}
 		sw.Pending++
+		if own[key.meter] == "" && len(items)+1 >= pricelink.MaxItems {
+			continue // the provider takes no more items
+		}
 		next, err := c.next(ctx, sub, sw.PSPPriceID)
 		if err != nil {
 			return err

@@ -178,3 +178,149 @@ func TestUnpaidTimeIsNotCredited(t *testing.T) {
 		late.wantBalance("past due, then a seat less, then ended", 0)
 	})
 }
+
+// paid returns the sum of the payments.
+func (u unpaid) paid() (sum float64) {
+	u.T.Helper()
+	u.AwaitNotifications()
+	for _, in := range u.ProviderObjects(u.Owner, "invoice") {
+		sum += in.At("amount_paid").(float64)
+	}
+	return sum
+}
+
+// wantSeats wants the figures of a preview of another number of seats, in cents.
+func (u unpaid) wantSeats(slug string, quantity int, want map[string]float64) {
+	u.T.Helper()
+	r := u.PreviewChange(u.Owner, slug, quantity).Want(200)
+	for path, want := range want {
+		if got := r.At("data." + path + ".cents").(float64); got > want+60 || got < want-60 || want == 0 && got != 0 {
+			u.T.Errorf("%s of %d seats: %v, want %v", path, quantity, got, want)
+		}
+	}
+}
+
+// The credit for members who left does not survive the refund of their seats.
+func TestRefundedSeatsOfFormerMembers(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("crew", "seat", "year", 12000, 0, nil)
+		s.AddPlan("team-month", "seat", "month", 1200, 0, nil)
+		s.AddPlan("less", "flat", "year", 6000, 0, nil)
+		s.AddPlan("month", "flat", "month", 1000, 0, nil)
+		pending := func(u unpaid) (sum float64) {
+			for _, item := range u.ProviderObjects(u.Owner, "invoiceitem") {
+				if item.At("invoice") == nil {
+					sum += item.At("amount").(float64)
+				}
+			}
+			return sum
+		}
+		left := func(name, slug, refund string) unpaid {
+			u := unpaid{s.NewCustomer(name)}.buys(slug, 3, apptest.Card(apptest.CardPays))
+			_, first := u.Join(u.Owner, name+"-1", name+"-1@example.com", "member")
+			_, second := u.Join(u.Owner, name+"-2", name+"-2@example.com", "member")
+			for _, id := range []int64{first, second} {
+				u.Call("DELETE", u.Path("/team/members/")+strconv.FormatInt(id, 10), u.Token, nil).Want(200)
+			}
+			followed(s)
+			u.Subscription(u.Owner).WantAt("data.quantity", 1.0)
+			if pending(u) >= 0 {
+				t.Fatalf("%s: %v is pending", name, pending(u))
+			}
+			u.refunds(refund)
+			followed(s)
+			return u
+		}
+		all := left("all", "crew", "")
+		all.wantShown("less", 0, 0)
+		all.wantShown("month", 0, 1000)
+		all.ChangePlan(all.Owner, "month", nil).Want(200)
+		all.wantBalance("a full refund, then a downgrade", 0)
+		if got := all.paid(); got != 37000 {
+			t.Errorf("a full refund, then a downgrade: paid is %v", got)
+		}
+		// A third of the payment is left: all of that is credited.
+		part := left("part", "crew", "24000")
+		part.wantShown("month", 12000, 1000)
+		part.ChangePlan(part.Owner, "month", nil).Want(200)
+		part.wantBalance("a partial refund, then a downgrade", -11000)
+
+		year, month, half := left("year", "crew", ""), left("renews", "team-month", ""), left("half", "team-month", "1800")
+		for _, u := range []unpaid{year, month} {
+			if got := pending(u); got != 0 {
+				t.Errorf("%s: %v is pending after the refund", u.Email, got)
+			}
+		}
+		s.Advance(32 * apptest.Day)
+		for u, want := range map[unpaid]float64{year: 36000, month: 3600 + 1200, half: 3600} {
+			u.LogInAgain()
+			u.wantBalance(u.Email+" renews", 0)
+			if got := u.paid(); got > want+10 || got < want-10 {
+				t.Errorf("%s: paid is %v, want %v", u.Email, got, want)
+			}
+		}
+		year.wantShown("month", 0, 1000)
+	})
+}
+
+// A change while an invoice is overdue shows all that it charges, and credits nothing.
+func TestOverdueChangeShowsTheOpenInvoice(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("crew", "seat", "month", 3000, 0, nil)
+		s.AddPlan("weekly", "flat", "week", 500, 0, nil)
+		more := unpaid{s.NewCustomer("more")}.buys("crew", 10, apptest.Card(apptest.CardFailsAtRenewal))
+		shorter := unpaid{s.NewCustomer("shorter")}.buys("crew", 10, apptest.Card(apptest.CardFailsAtRenewal))
+		s.AdvanceTo(s.Now().AddDate(0, 1, 0).Add(2 * time.Hour))
+		for _, u := range []unpaid{more, shorter} {
+			u.LogInAgain()
+			u.WantStatus("past_due")
+			u.ReplaceCard(apptest.CardPays)
+		}
+		more.wantSeats("crew", 5, map[string]float64{"credit": 0, "charge": 0, "due_now": 0})
+		more.wantSeats("crew", 12, map[string]float64{"credit": 0, "charge": 36000, "net": 36000, "due_now": 36000})
+		due := more.PreviewChange(more.Owner, "crew", 12).At("data.due_now.cents").(float64)
+		more.ChangePlan(more.Owner, "crew", apptest.Object{"quantity": 12}).Want(200).WantAt("data.subscription.status", "active")
+		if got := more.paid() - 30000; got != due {
+			t.Errorf("%v was charged, %v shown", got, due)
+		}
+		// The open invoice costs more than the new plan: the rest of its time is credited.
+		shorter.wantSeats("weekly", 0, map[string]float64{"credit": 0, "charge": 581, "net": 581, "due_now": 30000, "next_due": 0})
+		shorter.ChangePlan(shorter.Owner, "weekly", nil).Want(200)
+		shorter.wantBalance("a change to a shorter period", -29419)
+		if got := shorter.paid(); got != 60000 {
+			t.Errorf("%v was paid", got)
+		}
+	})
+}
+
+// More seats are charged alone while a debit pays for the others.
+func TestMoreSeatsDuringADebit(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("crew", "seat", "year", 12000, 0, nil)
+		buys := func(name, iban string) unpaid {
+			u := unpaid{s.NewCustomer(name)}.buys("crew", 10, apptest.Debit(iban))
+			u.wantSeats("crew", 5, map[string]float64{"credit": 0, "charge": 0})
+			u.wantSeats("crew", 15, map[string]float64{"credit": 0, "charge": 60000, "net": 60000, "due_now": 60000})
+			return u
+		}
+		pays, fails, changes := buys("pays", apptest.DebitPays), buys("fails", apptest.DebitFails), buys("changes", apptest.DebitFails)
+		changes.ReplaceCard(apptest.CardPays)
+		for _, u := range []unpaid{pays, fails, changes} {
+			u.ChangePlan(u.Owner, "crew", apptest.Object{"quantity": 15}).Want(200)
+		}
+		pays.loses("leaves", 1)
+		s.Advance(6 * apptest.Day)
+		for u, want := range map[unpaid]float64{pays: 180000, fails: 0, changes: 60000} {
+			u.LogInAgain()
+			if got := u.paid(); got > want || got < want-60 {
+				t.Errorf("%s: paid is %v, want %v", u.Email, got, want)
+			}
+			u.wantBalance(u.Email, 0)
+		}
+		fails.WantStatus("past_due")
+		changes.WantStatus("past_due")
+	})
+}
