@@ -123,7 +123,7 @@ func (s settlement) settleRow(ctx context.Context, row report) error {
 	}
 	var mine []usage.Figure
 	for _, f := range figures[min(row.done, len(figures)):] {
-		if f.TenantID == s.tenantID && !s.sent[f.ID] && !(s.holds && c.metered.holds(f.At)) {
+		if f.TenantID == s.tenantID && !s.sent[f.ID] && (!s.holds || !c.metered.holds(f.At)) {
 			mine = append(mine, f)
 		}
 	}
