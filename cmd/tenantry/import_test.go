@@ -1,6 +1,8 @@
 package main
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -60,16 +62,24 @@ func killedImport(t *testing.T, dialect sqldb.Dialect) {
 		rows  int
 	}{{"users", companies / 2}, {"tenants", companies / 2}, {"memberships", companies + companies/2}} {
 		cmd := command()
+		var output bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &output, &output
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
+		ended := make(chan error, 1)
+		go func() { ended <- cmd.Wait() }()
 		for count(moment.table) < moment.rows {
-			time.Sleep(time.Millisecond)
+			select {
+			case err := <-ended:
+				t.Fatalf("the import ended before it was killed among the %s: %v\n%s", moment.table, err, output.String())
+			case <-time.After(time.Millisecond):
+			}
 		}
-		if err := cmd.Process.Kill(); err != nil {
+		if err := cmd.Process.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
 			t.Fatal(err)
 		}
-		if err := cmd.Wait(); err == nil {
+		if err := <-ended; err == nil {
 			t.Errorf("the import was done before it was killed among the %s", moment.table)
 		}
 	}

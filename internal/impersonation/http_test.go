@@ -235,7 +235,7 @@ func TestGuardRailMessagesAndOrder(t *testing.T) {
 		s.Call("POST", startPath, token, object{"user_id": 0, "tenant_id": apptest.NoSuchID}).WantInvalid("user_id", "tenant_id")
 		s.Call("POST", startPath, token, object{}).WantInvalid("user_id", "tenant_id")
 		s.Call("POST", startPath, token, object{"user_id": nil, "tenant_id": nil}).WantInvalid("user_id", "tenant_id")
-		s.Call("POST", startPath, token, object{"user_id": "x", "tenant_id": apptest.NoSuchID}).WantInvalid("user_id")
+		s.Call("POST", startPath, token, object{"user_id": "x", "tenant_id": apptest.NoSuchID}).WantInvalid("user_id", "tenant_id")
 		s.Call("POST", startPath, token, `{"user_id":`).WantRefused(400, "")
 		s.Call("POST", startPath, token, `[1]`).WantRefused(422, "")
 		// And whether the caller may ask at all comes before the body.

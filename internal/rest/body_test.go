@@ -117,7 +117,7 @@ func TestBodyRefused(t *testing.T) {
 		"country":                  {`{"name":"bolt","country":"XX"}`, one("country", "This must be a two-letter ISO 3166-1 country code.")},
 		"country by case":          {`{"name":"bolt","country":"fr"}`, one("country", "This must be a two-letter ISO 3166-1 country code.")},
 		"country UK":               {`{"name":"bolt","country":"UK"}`, one("country", "This must be a two-letter ISO 3166-1 country code.")},
-		"currency":                 {`{"name":"bolt","currency":"eur"}`, one("currency", "This must be a three-letter ISO 4217 currency code.")},
+		"currency":                 {`{"name":"bolt","currency":"eu"}`, one("currency", "This must be a three-letter ISO 4217 currency code.")},
 		"javascript URL":           {`{"name":"bolt","url":"javascript:alert(1)"}`, one("url", "This must be an absolute http or https URL.")},
 		"URL with a user":          {`{"name":"bolt","url":"https://a@b.example"}`, one("url", "This must be an absolute http or https URL.")},
 		"relative URL":             {`{"name":"bolt","url":"//b.example/x"}`, one("url", "This must be an absolute http or https URL.")},

@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
@@ -374,9 +372,9 @@ func TestDeadlockIsTriedAgain(t *testing.T) {
 	wait.Wait()
 	var sum int
 	scan(t, db, []any{&sum}, `SELECT sum(small) FROM probes`)
-	type result struct{ Sum, Attempts, Committed int }
-	if diff := cmp.Diff(result{Sum: 4, Attempts: 3, Committed: 2}, result{sum, attempts, committed}); diff != "" {
-		t.Errorf("-want +got\n%s", diff)
+	// On a busy machine the repetition can end in a deadlock of its own.
+	if sum != 4 || committed != 2 || attempts < 3 {
+		t.Errorf("sum %d, %d committed, %d attempts; want 4, 2 and at least 3", sum, committed, attempts)
 	}
 }
 
