@@ -392,6 +392,7 @@ func TestTextIsNFC(t *testing.T) {
 		"{\"name\":\"e\u0301a\u0308\"}":           `{"name":"\u00e9\u00e4"}`, // two characters, in four code points
 		`{"texts":["A\u030a","\u212b","\ufb01"]}`: `{"texts":["\u00c5","\u00c5","\ufb01"]}`,
 		`{"titles":{"e\u0301":"e\u0301"}}`:        `{"titles":{"\u00e9":"\u00e9"}}`,
+
 		`{"metadata":{"e\u0301":1.50,"\u00e9":["e\u0301",{"x":"e\u0301","y":null}]}}`:       `{"metadata":{"\u00e9":["\u00e9",{"x":"\u00e9","y":null}]}}`,
 		`{"metadata":{"a":1.50,"b":"\u00e9"}}`:                                              `{"metadata":{"a":1.50,"b":"\u00e9"}}`,
 		`{"password":"e\u0301e\u0301e\u0301","password_confirmation":"\u00e9\u00e9\u00e9"}`: `{"password":"e\u0301e\u0301e\u0301","password_confirmation":"\u00e9\u00e9\u00e9"}`,
