@@ -174,6 +174,9 @@ func (s *Service) claim(ctx context.Context, sub subscription.Subscription, k ki
 	if !errors.Is(err, errNoOperation) {
 		return operation{}, err
 	}
+	if err := s.acknowledge(ctx, sub, k); err != nil {
+		return operation{}, err
+	}
 	in, err := k.prepare(ctx, sub)
 	if err != nil {
 		return operation{}, err
@@ -208,6 +211,38 @@ func (s *Service) claimPending(ctx context.Context, pending operation, k kind) (
 		return operation{}, goneOr(err, k.gone())
 	}
 	return operation{}, subscription.ErrOvertaken
+}
+
+// acknowledge returns errNothingToDo if k repeats an operation that was abandoned although
+// the provider had done it.
+//
+// Invariant: a caller who repeats what failed with an unknown outcome is answered as if the
+// first attempt had been, whoever read the outcome back in between (the seats follow the team
+// at any time). Only the first repetition is, and only while its effect still shows.
+func (s *Service) acknowledge(ctx context.Context, sub subscription.Subscription, k kind) error {
+	last, state, err := s.store.lastAsked(ctx, sub)
+	if errors.Is(err, errNoOperation) {
+		return nil
+	}
+	now := s.deps.Clock.Now()
+	if err != nil || state != stateAbandoned || !k.continues(last.instruction) || !last.shows(sub) || now.Sub(last.createdAt) >= repeatable {
+		return err
+	}
+	first := false
+	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
+		if _, err := s.deps.Tenants.Lock(ctx, sub.TenantID); err != nil {
+			return err
+		}
+		first, err = s.store.acknowledge(ctx, last, now)
+		if err == nil && first && last.Kind == opChange {
+			err = s.store.forgetPreviews(ctx, sub.TenantID, last.PlanID)
+		}
+		return err
+	})
+	if err == nil && first {
+		err = errNothingToDo
+	}
+	return err
 }
 
 // begin stores a new operation, unless the subscription has changed since it was

@@ -5,6 +5,16 @@ VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $7);
 -- name: PendingOperation :one
 SELECT * FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'pending';
 
+-- name: LastAskedOperation :one
+-- The newest operation that a caller asked for.
+SELECT * FROM psp_operations
+WHERE tenant_id = $1 AND subscription_id = $2 AND request ->> 'kind' IN ('cancel', 'cancel_now', 'resume', 'change', 'drop')
+ORDER BY created_at DESC, id DESC
+LIMIT 1;
+
+-- name: AcknowledgeOperation :execrows
+UPDATE psp_operations SET state = 'done', updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND state = 'abandoned';
+
 -- name: LastChange :one
 -- The newest change of plan whose effect was recorded.
 SELECT request, origin FROM psp_operations

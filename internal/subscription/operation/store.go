@@ -34,6 +34,22 @@ func (s store) pending(ctx context.Context, sub subscription.Subscription) (oper
 	if err != nil {
 		return operation{}, sqldb.WrapAbsent(err, "read pending operation", errNoOperation)
 	}
+	return restored(row, sub)
+}
+
+// lastAsked returns the newest operation that somebody asked for, and its state;
+// errNoOperation where there is none.
+func (s store) lastAsked(ctx context.Context, sub subscription.Subscription) (operation, string, error) {
+	row, err := s.q(ctx).LastAskedOperation(ctx, operationsql.LastAskedOperationParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
+	if err != nil {
+		return operation{}, "", sqldb.WrapAbsent(err, "read last operation", errNoOperation)
+	}
+	op, err := restored(row, sub)
+	return op, row.State, err
+}
+
+// restored returns a stored operation on a subscription.
+func restored(row operationsql.PSPOperation, sub subscription.Subscription) (operation, error) {
 	op := operation{id: row.ID, before: sub, leasedUntil: row.LeasedUntil, createdAt: row.CreatedAt}
 	if row.Origin != nil { // operations that are older than the column have none
 		var from origin
@@ -103,6 +119,15 @@ func (s store) closeOperation(ctx context.Context, op operation, state string, n
 		TenantID: op.before.TenantID, ID: op.id, State: state, UpdatedAt: now,
 	})
 	return n == 1, sqldb.Wrap(err, "close operation")
+}
+
+// acknowledge notes that a repetition of an abandoned operation was answered, and reports
+// whether none was before.
+func (s store) acknowledge(ctx context.Context, op operation, now time.Time) (bool, error) {
+	n, err := s.q(ctx).AcknowledgeOperation(ctx, operationsql.AcknowledgeOperationParams{
+		TenantID: op.before.TenantID, ID: op.id, UpdatedAt: now,
+	})
+	return n == 1, sqldb.Wrap(err, "acknowledge operation")
 }
 
 // markRecorded notes that an operation is in the audit trail and reports whether it

@@ -1,6 +1,7 @@
 package blackbox_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"sync"
@@ -147,6 +148,48 @@ func TestRepetitionWhileTheOutcomeIsReadBack(t *testing.T) {
 		if n := s.CountAudited(o, "subscription.plan_changed"); n != 1 {
 			t.Errorf("the change is %d times in the trail", n)
 		}
+	})
+}
+
+// The seats follow the team between a request whose answer was lost and its repetition, and
+// so find out what came of it. The repetition is answered as if it had been the first, and
+// does not do it again.
+func TestRepetitionAfterTheSeatsFollowed(t *testing.T) {
+	t.Parallel()
+	apptest.EachWithProxy(t, func(t *testing.T, s *apptest.Server, w *apptest.Proxy) {
+		k := s.CatalogAdmin()
+		product, bySeat := k.CreateProduct("crew"), apptest.Object{"pricing_type": "seat"}
+		k.CreatePricedPlan(product, "dinghy", map[string]int{"EUR": 300}, bySeat)
+		crew := k.CreatePricedPlan(product, "crew", map[string]int{"EUR": 500}, bySeat)
+		o := s.Register("ada@example.com", true)
+		s.BuyPlan(o, "dinghy")
+		s.AwaitNotifications()
+		for i, step := range []struct {
+			path   string
+			body   apptest.Object
+			action string
+			shown  string // where the answer says so
+			want   any
+		}{
+			{"/subscription/cancel", apptest.Object{"reason": "too dear"}, "subscription.canceled", "data.cancel_at_period_end", true},
+			{"/subscription/resume", nil, "subscription.resumed", "data.cancel_at_period_end", false},
+			{"/subscription/change-plan", apptest.Object{"new_plan_id": crew}, "subscription.plan_changed", "data.subscription.plan.id", crew},
+		} {
+			ask := func() apptest.Reply { return s.Call("POST", o.Path(step.path), o.Token, step.body) }
+			w.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/subscriptions/"))
+			ask().WantRefused(502, "psp_error")
+			w.Tamper(nil)
+			s.Join(o, "Grace", fmt.Sprintf("grace%d@example.com", i), "member")
+			apptest.Eventually(t, "the seats", func() bool {
+				return seatsOf(s, o).At("data.is_synced") == true && s.Subscription(o).At("data.quantity") == float64(i+2)
+			})
+			s.RetryWhileDown(ask).Want(200).WantAt(step.shown, step.want)
+			if n := s.CountAudited(o, step.action); n != 1 {
+				t.Errorf("%s is %d times in the trail", step.action, n)
+			}
+		}
+		// That was the repetition: to ask again is to ask for it anew.
+		s.ChangePlan(o, "crew", nil).WantRefused(422, "plan_change_error")
 	})
 }
 

@@ -13,6 +13,24 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const acknowledgeOperation = `-- name: AcknowledgeOperation :execrows
+UPDATE psp_operations SET state = 'done', updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND state = 'abandoned'
+`
+
+type AcknowledgeOperationParams struct {
+	TenantID  uuid.UUID
+	ID        uuid.UUID
+	UpdatedAt time.Time
+}
+
+func (q *Queries) AcknowledgeOperation(ctx context.Context, arg AcknowledgeOperationParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, acknowledgeOperation, arg.TenantID, arg.ID, arg.UpdatedAt)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const closeOperation = `-- name: CloseOperation :execrows
 UPDATE psp_operations SET state = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'pending'
 `
@@ -194,6 +212,37 @@ func (q *Queries) KeptItems(ctx context.Context, arg KeptItemsParams) ([]string,
 		return nil, err
 	}
 	return items, nil
+}
+
+const lastAskedOperation = `-- name: LastAskedOperation :one
+SELECT id, tenant_id, subscription_id, request, state, leased_until, origin, recorded_at, created_at, updated_at FROM psp_operations
+WHERE tenant_id = $1 AND subscription_id = $2 AND request ->> 'kind' IN ('cancel', 'cancel_now', 'resume', 'change', 'drop')
+ORDER BY created_at DESC, id DESC
+LIMIT 1
+`
+
+type LastAskedOperationParams struct {
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+}
+
+// The newest operation that a caller asked for.
+func (q *Queries) LastAskedOperation(ctx context.Context, arg LastAskedOperationParams) (PSPOperation, error) {
+	row := q.db.QueryRowContext(ctx, lastAskedOperation, arg.TenantID, arg.SubscriptionID)
+	var i PSPOperation
+	err := row.Scan(
+		&i.ID,
+		&i.TenantID,
+		&i.SubscriptionID,
+		&i.Request,
+		&i.State,
+		&i.LeasedUntil,
+		&i.Origin,
+		&i.RecordedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
 }
 
 const lastChange = `-- name: LastChange :one
