@@ -50,19 +50,19 @@ CHECK_CACHE := -X github.com/tenantry/tenantry/internal/querycache.checkHits=yes
 
 .PHONY: check-cache
 check-cache: ## Run all tests and compare each cached value with the database (ARGS="./internal/account/...")
-	go run ./internal/sqldb/dbtest/shared go test -ldflags="$(CHECK_CACHE)" -timeout 30m $(or $(ARGS),./...)
+	go run ./internal/testkit/dbtest/shared go test -ldflags="$(CHECK_CACHE)" -timeout 30m $(or $(ARGS),./...)
 
 .PHONY: bench
-bench: ## Measure the service beside the machine's limits (ARGS="--only 'record 64'", see bench/README.md)
-	go run ./bench $(ARGS)
+bench: ## Measure the service beside the machine's limits (ARGS="--only 'record 64'", see tools/bench/README.md)
+	go run ./tools/bench $(ARGS)
 
 .PHONY: scale
 scale: ## Measure every route on databases of 1, 100 and 20,000 tenants (ARGS="--databases sqlite")
-	go run ./bench scale $(ARGS)
+	go run ./tools/bench scale $(ARGS)
 
 .PHONY: chaos
-chaos: ## Break what the service stands on while it works, and count what is lost (ARGS="--only killed", see chaos/README.md)
-	go run ./chaos $(ARGS)
+chaos: ## Break what the service stands on while it works, and count what is lost (ARGS="--only killed", see tools/chaos/README.md)
+	go run ./tools/chaos $(ARGS)
 
 .PHONY: prove
 prove: ## Run all tests in their long form, which repeats more
@@ -97,7 +97,7 @@ generate: ## Write the query code (sqlc), deploy/citus, api/openapi.yaml, docs/e
 	TENANTRY_UPDATE=1 go test ./internal/sqldb/distribution -run TestScriptIsCurrent -count=1
 	TENANTRY_UPDATE=1 go test ./internal/app -run "TestExamples" -count=1
 	TENANTRY_UPDATE=1 go test ./internal/app -run "TestOpenAPIFile|TestErrorsPage" -count=1
-	TENANTRY_UPDATE=1 go test ./internal/sandbox/stripe -run TestCoverageIsToldRight -count=1
+	TENANTRY_UPDATE=1 go test ./sandbox/stripe -run TestCoverageIsToldRight -count=1
 	$(MAKE) client
 
 .PHONY: client

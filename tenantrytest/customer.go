@@ -10,7 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/client"
 	"github.com/tenantry/tenantry/client/api"
-	"github.com/tenantry/tenantry/internal/sandbox"
+	"github.com/tenantry/tenantry/sandbox"
 )
 
 // Customer is the owner of a tenant.

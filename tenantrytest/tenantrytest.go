@@ -35,7 +35,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/app"
 	"github.com/tenantry/tenantry/internal/limit"
-	"github.com/tenantry/tenantry/internal/sandbox"
+	"github.com/tenantry/tenantry/sandbox"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )

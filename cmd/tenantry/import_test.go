@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // An import that is killed again and again loses nothing and doubles nothing.

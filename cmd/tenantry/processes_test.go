@@ -9,9 +9,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/sandbox"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
+	"github.com/tenantry/tenantry/sandbox"
 )
 
 // Several processes on one PostgreSQL, and one on SQLite, which has room for no

@@ -16,8 +16,8 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/testkit"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // The tour of the quick start, line by line as it stands there, against the real

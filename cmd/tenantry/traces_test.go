@@ -15,8 +15,8 @@ import (
 	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
-	"github.com/tenantry/tenantry/internal/sandbox"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
+	"github.com/tenantry/tenantry/sandbox"
 )
 
 // spans is a collector of OpenTelemetry.

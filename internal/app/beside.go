@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/app/commands"
-	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/sandbox"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/sandbox"
+	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
 // Beside runs a further instance of the service that [Dev] runs in another process, on its

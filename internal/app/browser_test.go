@@ -16,9 +16,9 @@ import (
 	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/testkit"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // The code of docs/frontend.md runs in Chromium, as it stands there: on a frontend with cookies.

@@ -13,9 +13,9 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
-	"github.com/tenantry/tenantry/internal/sandbox"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/sandbox"
 )
 
 // seedDemo fills a new sandbox with the demo catalog, the tenant Acme with its

@@ -16,15 +16,17 @@ import (
 	parts "github.com/tenantry/tenantry/clients/elements"
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/app/commands"
+	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/psp/compare"
 	"github.com/tenantry/tenantry/internal/psp/inbox"
-	"github.com/tenantry/tenantry/internal/sandbox"
-	"github.com/tenantry/tenantry/internal/sandbox/hooks"
-	"github.com/tenantry/tenantry/internal/sandbox/idp"
-	"github.com/tenantry/tenantry/internal/sandbox/look"
-	"github.com/tenantry/tenantry/internal/sandbox/stripe"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/sandbox"
+	"github.com/tenantry/tenantry/sandbox/hooks"
+	"github.com/tenantry/tenantry/sandbox/idp"
+	"github.com/tenantry/tenantry/sandbox/mailbox"
+	"github.com/tenantry/tenantry/sandbox/stripe"
+	"github.com/tenantry/tenantry/sandbox/theme"
 )
 
 // Dev runs the service with the sandbox in place of the outside world until ctx
@@ -140,9 +142,9 @@ func newSandboxed(
 
 // sandboxBrand is how the sandbox's pages look that customers see: like the operator's
 // product, as the provider's real ones do.
-func sandboxBrand(s settings.Settings) look.Brand {
+func sandboxBrand(s settings.Settings) theme.Brand {
 	b := s.Brand
-	return look.Brand{
+	return theme.Brand{
 		Name: b.Name, Logo: b.Logo.Address(strings.TrimSuffix(s.PublicURL.String(), "/")), Accent: b.Accent,
 		SupportEmail: b.SupportEmail, TermsURL: b.TermsURL, PrivacyURL: b.PrivacyURL,
 	}
@@ -168,11 +170,22 @@ func sandboxOutside(ctx context.Context, world *sandbox.World, s settings.Settin
 	return outside{
 		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe", pspFileHosts: []string{s.PublicURL.Host},
 		pspDashboard:   s.PublicURL.String() + "/sandbox/dashboard",
-		webhookSecrets: []string{secret.Reveal()}, sender: world.Mailbox(), logins: append(oauthProviders(s.Logins), login),
+		webhookSecrets: []string{secret.Reveal()}, sender: mailboxSender{world.Mailbox()}, logins: append(oauthProviders(s.Logins), login),
 		sandboxed: true,
 		reachable: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		unlogged:  []string{"/sandbox", "/api/v1/webhooks/stripe"},
 	}, nil
+}
+
+// mailboxSender delivers mail to the sandbox.
+type mailboxSender struct{ mailbox *mailbox.Mailbox }
+
+// Send implements mail.Sender.
+func (s mailboxSender) Send(ctx context.Context, m mail.Message) error {
+	if err := m.Validate(); err != nil {
+		return err
+	}
+	return s.mailbox.Deliver(ctx, mailbox.Message{ID: m.ID, To: m.To, Subject: m.Subject, Text: m.Text, HTML: m.HTML})
 }
 
 // sandboxLogin is the sandbox's identity provider, with the service as its client. The service

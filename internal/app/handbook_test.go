@@ -9,10 +9,10 @@ import (
 
 	"github.com/getkin/kin-openapi/openapi3"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/app/handbook"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // theReference is the document of a service that never runs.

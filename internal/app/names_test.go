@@ -4,8 +4,8 @@ import (
 	"io"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/app/commands"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // hidden are characters that no name has, by what they are.

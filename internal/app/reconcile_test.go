@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/app"
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // The command repairs what a service missed: the renewal of a plan that bills usage, and

@@ -9,10 +9,10 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // walked are parts of statements that may go through a whole table, each with the reason.

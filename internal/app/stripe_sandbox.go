@@ -17,9 +17,9 @@ import (
 
 	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/private"
-	"github.com/tenantry/tenantry/internal/sandbox"
-	"github.com/tenantry/tenantry/internal/sandbox/stripe"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/sandbox"
+	"github.com/tenantry/tenantry/sandbox/stripe"
 )
 
 // StripeSandbox serves the sandbox's payment provider without the service until ctx

@@ -12,10 +12,10 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/app"
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // text collects what is printed while it is read.

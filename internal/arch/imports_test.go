@@ -39,17 +39,14 @@ var domains = map[string][]string{
 // platform are the packages that domains stand on. They import no domain, psp
 // included, which has types of its own.
 var platform = []string{
-	"audit", "authz", "brand", "clock", "console", "dbfile", "elements", "fault", "framing", "frontend", "guides", "hook", "i18n", "jobs", "limit", "logging", "mail", "metrics", "money", "page", "prepared", "private", "prune", "psp", "push", "querycache", "rest", "safehttp", "sqldb", "testkit", "tracing", "uses", "vat",
+	"audit", "authz", "brand", "clock", "console", "dbfile", "elements", "fault", "framing", "frontend", "guides", "hook", "i18n", "jobs", "limit", "logging", "mail", "metrics", "money", "page", "private", "prune", "psp", "push", "querycache", "rest", "safehttp", "sqldb", "tracing", "uses", "vat",
 }
 
 // settings reads the values that some domains take from outside, into their types.
 // It is part of what starts the service: only app and the commands import it.
 var settings = []string{"account", "usage", "invoice"}
 
-// sandbox is what the stand-ins for the outside world may import.
-var sandbox = []string{"clock", "dbfile", "i18n", "mail", "money", "prepared"}
-
-// chaos lists what the program that breaks things may import.
+// chaos lists the packages that tools/chaos may import.
 var chaos = []string{"clock", "fault", "limit", "sqldb"}
 
 // libraries are confined to the packages that wrap them.
@@ -63,7 +60,7 @@ var libraries = []struct {
 	{"github.com/modelcontextprotocol", "one package speaks with assistants", []string{"internal/app/mcp"}},
 	{"go.opentelemetry.io", "spans are made in one place", []string{"internal/tracing"}},
 	{"github.com/prometheus", "figures are counted in one place", []string{"internal/metrics"}},
-	{"database/sql", "SQL is run by stores, through generated code", []string{"internal/dbfile", "internal/prepared", "internal/sqldb", "internal/sandbox"}},
+	{"database/sql", "SQL is run by stores, through generated code", []string{"internal/dbfile", "internal/sqldb", "internal/testkit", "sandbox"}},
 }
 
 type pkg struct {
@@ -143,16 +140,18 @@ func forbidden(from, fromTop, toTop string) string {
 		allowed, fromDomain = domains[fromTop]
 	}
 	switch {
+	case toTop == "testkit" && fromTop != "testkit":
+		return "only tests import test kits"
 	case strings.HasPrefix(from, "cmd/"):
 		if toTop != "app" && toTop != "settings" {
 			return "commands go through app"
 		}
-	case fromTop == "app" || from == "bench": // bench fills databases as the domains would
-	case from == "bench/load":
+	case fromTop == "app" || fromTop == "testkit" || from == "tools/bench": // bench fills databases as the domains would
+	case from == "tools/bench/load":
 		if toTop != "clock" {
 			return "the load knows nothing of the service"
 		}
-	case from == "chaos":
+	case from == "tools/chaos":
 		if !slices.Contains(chaos, toTop) {
 			return "chaos works with the service from outside"
 		}
@@ -167,9 +166,9 @@ func forbidden(from, fromTop, toTop string) string {
 		if !toDomain && !slices.Contains(platform, toTop) {
 			return "domains import domains and the platform"
 		}
-	case fromTop == "sandbox":
-		if !slices.Contains(sandbox, toTop) {
-			return "the sandbox is the outside world"
+	case from == "sandbox" || strings.HasPrefix(from, "sandbox/"):
+		if toTop != "" {
+			return "the sandbox simulates the outside world and imports nothing of internal/"
 		}
 	case fromTop == "settings":
 		if !slices.Contains(settings, toTop) && !slices.Contains(platform, toTop) {

@@ -41,7 +41,7 @@ func TestImportPermissionsAreUsed(t *testing.T) {
 			t.Errorf("unused import permission: nobody imports %s", to)
 		}
 	}
-	for from, allowed := range map[string][]string{"sandbox": sandbox, "settings": settings} {
+	for from, allowed := range map[string][]string{"settings": settings} {
 		for _, to := range allowed {
 			if !used[from+" "+to] {
 				t.Errorf("unused import permission: %s does not import %s", from, to)

@@ -73,7 +73,7 @@ func TestFuzzTargetsAreLight(t *testing.T) {
 			}
 		}
 		for _, i := range s.File.Imports {
-			starts[s.Package()] = starts[s.Package()] || strings.HasSuffix(i.Path.Value, `/internal/app/apptest"`)
+			starts[s.Package()] = starts[s.Package()] || strings.HasSuffix(i.Path.Value, `/internal/testkit/apptest"`)
 		}
 	}
 	for folder := range targets {

@@ -63,8 +63,8 @@ func (s Source) Lines() int { return bytes.Count(s.Text, []byte("\n")) }
 // Generated reports whether a program wrote the file.
 func (s Source) Generated() bool { return ast.IsGenerated(s.File) }
 
-// Test reports whether the file is a test or belongs to a test kit: a package of
-// helpers such as sqldb/dbtest, named after what it helps to test.
+// Test reports whether the file is a test or belongs to a test kit.
 func (s Source) Test() bool {
-	return strings.HasSuffix(s.Path, "_test.go") || strings.HasSuffix(s.Package(), "test")
+	return strings.HasSuffix(s.Path, "_test.go") || strings.HasPrefix(s.Path, "internal/testkit/") ||
+		s.Package() == "tenantrytest"
 }

@@ -223,7 +223,7 @@ func TestPlainEnglish(t *testing.T) {
 	said := regexp.MustCompile(`"((?:[^"\\\n]|\\.)* (?:[^"\\\n]|\\.)*)"`) // with a space: no name, but a text
 	texts := 0
 	for folder, pattern := range map[string]*regexp.Regexp{
-		"../../cmd": help, "../../internal/settings": help, "../../internal/app/commands": said, "../../internal/sandbox": said,
+		"../../cmd": help, "../../internal/settings": help, "../../internal/app/commands": said, "../../sandbox": said,
 		"../../internal/catalog/pricelist": said,
 	} {
 		err := walk(folder, ".go", func(name string, text []byte) error {
@@ -245,7 +245,7 @@ func TestPlainEnglish(t *testing.T) {
 	if texts < 500 {
 		t.Errorf("only %d texts of the command line and the sandbox were read", texts)
 	}
-	err = walk("../../internal/sandbox", ".html", func(name string, text []byte) error {
+	err = walk("../../sandbox", ".html", func(name string, text []byte) error {
 		if found := riddles.FindString(string(text)); found != "" {
 			t.Errorf("%s says %q", name, found)
 		}

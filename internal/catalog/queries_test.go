@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // counter counts the queries that pass.

@@ -11,7 +11,7 @@ import (
 
 	"modernc.org/sqlite"
 
-	"github.com/tenantry/tenantry/internal/prepared"
+	"github.com/tenantry/tenantry/internal/sqldb/stmtcache"
 )
 
 // pagesPerStep is how many pages are copied before the context is looked at, 4 MiB.
@@ -54,7 +54,7 @@ func copyFile(ctx context.Context, from, params, to string) (err error) {
 	if err := part.Close(); err != nil {
 		return err
 	}
-	if err := copyPages(ctx, prepared.DSN(from, params), part.Name()); err != nil {
+	if err := copyPages(ctx, stmtcache.DSN(from, params), part.Name()); err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
 	if err := settle(ctx, part.Name()); err != nil {
@@ -86,7 +86,7 @@ func copyPages(ctx context.Context, from, to string) (err error) {
 		return err
 	}
 	return conn.Raw(func(driver any) error {
-		b, err := driver.(backuper).NewBackup(prepared.DSN(to, ""))
+		b, err := driver.(backuper).NewBackup(stmtcache.DSN(to, ""))
 		if err != nil {
 			return err
 		}
@@ -101,7 +101,7 @@ func copyPages(ctx context.Context, from, to string) (err error) {
 
 // settle makes a copy a plain file without a log, checks it, and makes it durable.
 func settle(ctx context.Context, path string) (err error) {
-	db, err := sql.Open("sqlite", prepared.DSN(path, ""))
+	db, err := sql.Open("sqlite", stmtcache.DSN(path, ""))
 	if err != nil {
 		return err
 	}
@@ -143,7 +143,7 @@ func quickCheck(ctx context.Context, db *sql.DB) error {
 // openToRead opens a file without changing it, or anything beside it unless there is a log
 // to read already.
 func openToRead(path string) (*sql.DB, error) {
-	return sql.Open("sqlite", prepared.DSN(path, readOnly(path)))
+	return sql.Open("sqlite", stmtcache.DSN(path, readOnly(path)))
 }
 
 // readOnly returns the parameters to open a file that nobody uses.

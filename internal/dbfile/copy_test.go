@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/dbfile"
-	"github.com/tenantry/tenantry/internal/prepared"
+	"github.com/tenantry/tenantry/internal/sqldb/stmtcache"
 )
 
 // A copy has everything that was committed before it, also what is in the log only, and is
@@ -21,7 +21,7 @@ func TestCopyLive(t *testing.T) {
 	folder := t.TempDir()
 	from := filepath.Join(folder, "live.db")
 	made(t, from, "ours", "WAL")
-	db, err := sql.Open("sqlite", prepared.DSN(from, "_txlock=immediate&_busy_timeout=10000"))
+	db, err := sql.Open("sqlite", stmtcache.DSN(from, "_txlock=immediate&_busy_timeout=10000"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestCopyLive(t *testing.T) {
 		if err := dbfile.CopyLive(t.Context(), from, to); err != nil {
 			t.Fatal(err)
 		}
-		copied, err := sql.Open("sqlite", prepared.DSN(to, "mode=ro&immutable=1"))
+		copied, err := sql.Open("sqlite", stmtcache.DSN(to, "mode=ro&immutable=1"))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,9 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/settings"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // The first invoice has the buyer's address and tax, so the country is needed before the

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // An onboarding sets the preferred currency when it begins, and later every checkout

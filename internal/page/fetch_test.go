@@ -10,7 +10,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // numbers is a list of 1 to 5 that a fresh database has without any table.

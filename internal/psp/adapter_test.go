@@ -17,11 +17,11 @@ import (
 	"github.com/stripe/stripe-go/v85"
 
 	"github.com/tenantry/tenantry/internal/clock"
-	"github.com/tenantry/tenantry/internal/prepared"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/errorreport"
 	"github.com/tenantry/tenantry/internal/psp/items"
-	sandbox "github.com/tenantry/tenantry/internal/sandbox/stripe"
+	"github.com/tenantry/tenantry/internal/sqldb/stmtcache"
+	sandbox "github.com/tenantry/tenantry/sandbox/stripe"
 )
 
 func TestAPIVersionIsTheLibrarys(t *testing.T) {
@@ -69,7 +69,7 @@ func startSandbox(t *testing.T, key string) string { return startSandboxAt(t, ke
 
 func startSandboxAt(t *testing.T, key string, now clock.Clock) string {
 	t.Helper()
-	db, err := prepared.Open(prepared.DSN(filepath.Join(t.TempDir(), "sandbox.db"), "_txlock=immediate&_pragma=busy_timeout(5000)&_dqs=0"))
+	db, err := stmtcache.Open(stmtcache.DSN(filepath.Join(t.TempDir(), "sandbox.db"), "_txlock=immediate&_pragma=busy_timeout(5000)&_dqs=0"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,9 +12,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/items"
+	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
 // Stripe shows ten lines of an invoice in itself. A preview with more is completed from

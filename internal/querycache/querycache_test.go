@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/prepared"
 	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/sqldb/stmtcache"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 const tables = "wrong_passwords"
@@ -152,7 +152,7 @@ func TestOtherProcesses(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
 	cache := newCache(&source{db: db})
-	other, err := prepared.Open("file:" + db.File() + "?_pragma=busy_timeout(5000)")
+	other, err := stmtcache.Open("file:" + db.File() + "?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +315,7 @@ func TestOtherProcessHoldsTheLock(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
 	cache := newCache(&source{db: db})
-	other, err := prepared.Open("file:" + db.File() + "?_pragma=busy_timeout(5000)&_txlock=immediate")
+	other, err := stmtcache.Open("file:" + db.File() + "?_pragma=busy_timeout(5000)&_txlock=immediate")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // Several instances may start on an empty database at once, each with a

@@ -10,7 +10,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 const insertProbe = `INSERT INTO probes (id, name) VALUES ($1::bigint, $2::text)`

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/sqldb/distribution"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 type table struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/dbfile"
-	"github.com/tenantry/tenantry/internal/prepared"
+	"github.com/tenantry/tenantry/internal/sqldb/stmtcache"
 )
 
 // sqliteParams are the settings of every SQLite connection. With _txlock=immediate a
@@ -71,11 +71,11 @@ func sqlitePath(rawURL string) (string, error) {
 const sqliteReads = sqliteParams + "&_query_only=1"
 
 func sqliteDSN(path, params string) string {
-	return prepared.DSN(path, params)
+	return stmtcache.DSN(path, params)
 }
 
 func sqlitePool(path, params string, size int, connected func(driver.Conn) error) (*sql.DB, error) {
-	pool, err := prepared.OpenWith(sqliteDSN(path, params), connected)
+	pool, err := stmtcache.OpenWith(sqliteDSN(path, params), connected)
 	if err != nil {
 		return nil, err
 	}

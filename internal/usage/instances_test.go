@@ -11,10 +11,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/usagetest"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/batching"
-	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // Several instances on one PostgreSQL, each with connections of its own, and one

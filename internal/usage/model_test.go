@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/testkit/usagetest"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/retention"
-	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // model is the domain without a database: it keeps every event and computes

@@ -11,9 +11,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/usagetest"
 	"github.com/tenantry/tenantry/internal/usage"
-	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // refusedEvents returns what is counted of a tenant by the hour, and for all on a day.

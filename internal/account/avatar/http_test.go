@@ -14,10 +14,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/account/accounttest"
 	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/accounttest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // shade is a picture of one gray.

@@ -9,13 +9,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/account/accounttest"
 	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/accounttest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // rig is avatars behind the HTTP layer.

@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 func TestRegister(t *testing.T) {

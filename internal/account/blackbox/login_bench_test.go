@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/account"
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // BenchmarkLoginTiming compares what a login costs whose email has no account

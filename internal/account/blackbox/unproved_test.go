@@ -4,8 +4,8 @@ import (
 	"io"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/app/commands"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // browserKeys are keys of a push subscription in the form that browsers send.

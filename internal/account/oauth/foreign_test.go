@@ -22,8 +22,8 @@ import (
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/testkit"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // Providers that others wrote keep the service's reading of the standards honest.

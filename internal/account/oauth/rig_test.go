@@ -26,12 +26,12 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/limit"
-	"github.com/tenantry/tenantry/internal/prepared"
 	"github.com/tenantry/tenantry/internal/rest"
-	"github.com/tenantry/tenantry/internal/sandbox/idp"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/sqldb/stmtcache"
 	"github.com/tenantry/tenantry/internal/tenant"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
+	"github.com/tenantry/tenantry/sandbox/idp"
 )
 
 // oauthFrontend is where logins end; nothing answers there.
@@ -145,7 +145,7 @@ func onSandbox(t *testing.T, f func(t *testing.T, r *rig, now *clock.Fixed)) {
 // sandboxProvider starts the sandbox's provider for a service.
 func sandboxProvider(t *testing.T, c clock.Clock, service string) oauth.Provider {
 	t.Helper()
-	db, err := prepared.Open(prepared.DSN(filepath.Join(t.TempDir(), "sandbox.db"), "_txlock=immediate&_busy_timeout=5000&_pragma=journal_mode(WAL)"))
+	db, err := stmtcache.Open(stmtcache.DSN(filepath.Join(t.TempDir(), "sandbox.db"), "_txlock=immediate&_busy_timeout=5000&_pragma=journal_mode(WAL)"))
 	if err != nil {
 		t.Fatal(err)
 	}

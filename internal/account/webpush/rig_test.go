@@ -4,14 +4,14 @@ import (
 	"net/netip"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/account/accounttest"
 	"github.com/tenantry/tenantry/internal/account/webpush"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/push"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/accounttest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // rig is push subscriptions behind the HTTP layer.

@@ -19,14 +19,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/account/accounttest"
 	"github.com/tenantry/tenantry/internal/account/webpush"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/push"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/accounttest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 const pushPath = "/api/v1/push-subscriptions"

@@ -3,8 +3,8 @@ package blackbox_test
 import (
 	"regexp"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // secretForm is what a secret looks like.

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // holdBack sends a request but for the end of its body, and returns a function that sends the rest

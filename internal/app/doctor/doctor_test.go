@@ -22,7 +22,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/check"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // find makes all checks and returns those of a name.

@@ -12,8 +12,8 @@ import (
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/app/mcp"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 func TestMain(m *testing.M) { os.Exit(apptest.Main(m)) }

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // Features are listed in the order that the administration gives them, then by code.

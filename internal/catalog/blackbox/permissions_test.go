@@ -3,7 +3,7 @@ package blackbox_test
 import (
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // A permission for one kind of record does not change another kind on the side.

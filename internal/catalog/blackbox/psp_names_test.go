@@ -3,7 +3,7 @@ package blackbox_test
 import (
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // The provider's pages and invoices show the name of what a price belongs to: that is the plan,

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // Linked prices are read anew every hour, whatever notifications there were, and what is

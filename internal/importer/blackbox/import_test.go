@@ -11,8 +11,8 @@ import (
 	"golang.org/x/crypto/bcrypt"
 
 	"github.com/tenantry/tenantry/internal/app"
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/importer"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // files are the texts of files by their names without ".csv".

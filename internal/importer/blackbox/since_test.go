@@ -10,10 +10,10 @@ import (
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/app"
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/importer"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // logInGrace logs the owner of the company in and returns her with her tenant.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // Lines name what they were for when they were made, in the tenant's language: neither

@@ -3,7 +3,7 @@ package payments_test
 import (
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // The payment method is what the provider has now: of the subscription, else of the customer.

@@ -11,9 +11,9 @@ import (
 	"testing"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/sqldb/distribution"
-	"github.com/tenantry/tenantry/internal/sqldb/distribution/spreadtest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/spreadtest"
 )
 
 const scriptFile = "../../../deploy/citus/distribute.sql"

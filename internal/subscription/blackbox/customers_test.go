@@ -3,7 +3,7 @@ package blackbox_test
 import (
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // Subscriptions keep their price when the plan's changes, and count until they are over.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // taken is what the provider took of a tenant by card or debit, less refunds.

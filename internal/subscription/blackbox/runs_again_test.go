@@ -3,7 +3,7 @@ package blackbox_test
 import (
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // Who joins or leaves while a subscription cannot be changed is followed once it can.

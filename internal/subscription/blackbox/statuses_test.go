@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // subscribeAtProvider makes a subscription at the provider, without a card, as its

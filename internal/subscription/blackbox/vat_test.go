@@ -4,9 +4,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/settings"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // eachSelling runs a test on both databases for a seller in Germany.

@@ -9,8 +9,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // Cached features, terms and memberships must depend on every table that they are read from.

@@ -10,8 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/subscription/journal"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 func TestMonthly(t *testing.T) {

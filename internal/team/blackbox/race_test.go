@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 	"github.com/tenantry/tenantry/internal/team"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // rounds is how often a race is run.

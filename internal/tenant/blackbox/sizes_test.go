@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // filled is an object that takes the given number of bytes as JSON.

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // Requests of many callers at once, whose look-ups share round trips, each get their own

@@ -3,7 +3,7 @@ package blackbox_test
 import (
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // A number in a request must have the form of the country in the request, else of the

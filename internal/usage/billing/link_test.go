@@ -7,10 +7,10 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/usagetest"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/meters"
-	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // link links the price of a meter in euros to one of the provider, or to none, and

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // A tenant that never had a plan can record a number of events a day, over all meters; a plan ends

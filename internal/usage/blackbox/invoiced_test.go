@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/app/commands"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // The last period of a subscription is billed like the others, although the service

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // record records a quantity on a meter.

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // blockMeter keeps everybody from recording on a meter until it is released, from beside.

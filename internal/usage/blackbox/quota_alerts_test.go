@@ -6,9 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // A soft quota is told of by mail at 80 and at 100 percent, and blocks nothing. In other

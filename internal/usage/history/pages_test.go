@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/usagetest"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/history"
-	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // A page of an export has at most 256 KiB, however large its events are, and no event is lost

@@ -6,10 +6,10 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/usagetest"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/history"
-	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // SQLite may take the tenant of a few hours for one of many: most tenants have none, and its

@@ -7,10 +7,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/usagetest"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/meters"
-	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 // Of many who make a meter of one code, and rename theirs to one, one succeeds.

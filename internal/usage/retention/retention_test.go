@@ -17,10 +17,10 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/usagetest"
 	"github.com/tenantry/tenantry/internal/usage"
 	"github.com/tenantry/tenantry/internal/usage/retention"
-	"github.com/tenantry/tenantry/internal/usage/usagetest"
 )
 
 func TestRetentionKeepsFiguresAndKeys(t *testing.T) {

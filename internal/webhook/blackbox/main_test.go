@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 func TestMain(m *testing.M) { os.Exit(apptest.Main(m)) }

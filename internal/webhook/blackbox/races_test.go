@@ -5,8 +5,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // Endpoints come and go while a tenant changes: no change fails, one that was there all the

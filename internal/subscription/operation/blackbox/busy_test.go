@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // Another plan does not take a scheduled end back: the subscription ends with the

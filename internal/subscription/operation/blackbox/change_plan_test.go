@@ -6,8 +6,8 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
-	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
 // advanceAndLogIn moves time on and logs the owner in again, whose token may have expired.

@@ -6,8 +6,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // addCurrency adds a currency to those that plans can be sold in.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // What came of a request whose answer was lost, and that nobody makes again, is in

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/app/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
 // openUpgrade asks for a paid plan in place of the free one, and returns the address

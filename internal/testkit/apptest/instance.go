@@ -1,0 +1,179 @@
+package apptest
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/app"
+	"github.com/tenantry/tenantry/internal/settings"
+	"github.com/tenantry/tenantry/sandbox/clock"
+)
+
+// besideVariable is the environment variable that makes a test binary a further instance of a
+// service whose first one runs in the test's own process, with the payment provider and the clock.
+const besideVariable = "TENANTRY_TEST_BESIDE"
+
+// orders are what the process of an instance reads from its standard input, as JSON: first its
+// settings, then each time how far the sandbox's clock is ahead. It answers each with a reply. At
+// the end of the input it stops as the service does at SIGTERM.
+type orders struct {
+	Settings *besideSettings `json:",omitempty"`
+	Ahead    time.Duration
+}
+
+// replied is what the process of an instance writes to its standard output: the address where it
+// listens once it answers requests, then that it has followed the clock.
+type replied struct {
+	Addr  string        `json:",omitempty"`
+	Ahead time.Duration // of its clock
+}
+
+// besideSettings are settings with the secrets, which do not show as JSON by themselves.
+type besideSettings struct {
+	settings.Settings
+
+	Own                       string // the first instance's URL
+	Database, Redis, Provider string
+	Webhooks                  []string
+}
+
+// settingsBeside returns what an instance is told.
+func settingsBeside(s settings.Settings, own string) *besideSettings {
+	s.Addr, s.MetricsAddr, s.ProfilesAddr = "127.0.0.1:0", "", ""
+	b := &besideSettings{
+		Settings: s, Own: own, Database: s.DatabaseURL.Reveal(),
+		Redis: s.RedisURL.Reveal(), Provider: s.StripeSecretKey.Reveal(),
+	}
+	for _, secret := range s.StripeWebhookSecrets {
+		b.Webhooks = append(b.Webhooks, secret.Reveal())
+	}
+	return b
+}
+
+// reveal returns the settings whole.
+func (b *besideSettings) reveal() settings.Settings {
+	s := b.Settings
+	s.DatabaseURL, s.RedisURL = settings.Secret(b.Database), settings.Secret(b.Redis)
+	s.StripeSecretKey, s.StripeWebhookSecrets = settings.Secret(b.Provider), nil
+	for _, secret := range b.Webhooks {
+		s.StripeWebhookSecrets = append(s.StripeWebhookSecrets, settings.Secret(secret))
+	}
+	return s
+}
+
+// serveBeside runs an instance in a process that startBeside has started, and returns its exit
+// code.
+func serveBeside(in io.Reader, out io.Writer) int {
+	debug.SetGCPercent(garbage)
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	read, write := json.NewDecoder(in), json.NewEncoder(out)
+	var first orders
+	err := read.Decode(&first)
+	if err == nil && first.Settings == nil {
+		err = errors.New("no settings")
+	}
+	if err == nil {
+		err = app.Beside(ctx, first.Settings.reveal(), first.Settings.Own, os.Stderr, func(address net.Addr, sandbox *clock.Adjustable) error {
+			go follow(read, write, sandbox, stop)
+			return write.Encode(replied{Addr: address.String(), Ahead: sandbox.Offset()})
+		})
+	}
+	if err != nil {
+		_, _ = fmt.Fprintln(os.Stderr, "an instance beside the first:", err)
+		return 1
+	}
+	return 0
+}
+
+// follow moves the clock as it is told, until there is no more to read.
+func follow(read *json.Decoder, write *json.Encoder, sandbox *clock.Adjustable, stop func()) {
+	defer stop()
+	for {
+		var next orders
+		if read.Decode(&next) != nil {
+			return
+		}
+		sandbox.Advance(next.Ahead - sandbox.Offset())
+		if write.Encode(replied{Ahead: sandbox.Offset()}) != nil {
+			return
+		}
+	}
+}
+
+// instance is a further instance of a service, in a process of its own.
+type instance struct {
+	addr string
+	stop func() error // as SIGTERM does; later calls return the same
+
+	mu    sync.Mutex // held while it is told something, until it has replied
+	write *json.Encoder
+	read  *json.Decoder
+}
+
+// startBeside starts an instance beside the first, which is at own, and waits until it answers
+// requests. Its log goes to log.
+func startBeside(s settings.Settings, own string, log io.Writer) (*instance, error) {
+	run := exec.CommandContext(context.Background(), os.Args[0])
+	run.Env, run.Stderr = append(os.Environ(), besideVariable+"=1"), log
+	in, err := run.StdinPipe() // closed by the end of this process, whatever its end
+	if err != nil {
+		return nil, err
+	}
+	out, err := run.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := run.Start(); err != nil {
+		return nil, err
+	}
+	i := &instance{write: json.NewEncoder(in), read: json.NewDecoder(bufio.NewReader(out))}
+	i.stop = sync.OnceValue(func() error {
+		_ = in.Close()
+		late := time.AfterFunc(time.Minute, func() { _ = run.Process.Kill() })
+		defer late.Stop()
+		return run.Wait()
+	})
+	ready, err := i.tell(orders{Settings: settingsBeside(s, own)})
+	if err != nil {
+		return nil, errors.Join(err, i.stop())
+	}
+	i.addr = ready.Addr
+	return i, nil
+}
+
+// setClock has an instance follow the sandbox's clock, and returns once it does.
+func (i *instance) setClock(ahead time.Duration) error {
+	got, err := i.tell(orders{Ahead: ahead})
+	if err == nil && got.Ahead < ahead {
+		err = fmt.Errorf("its clock is %v ahead, not %v", got.Ahead, ahead)
+	}
+	return err
+}
+
+// tell returns what an instance replies.
+func (i *instance) tell(o orders) (r replied, err error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if err := i.write.Encode(o); err != nil {
+		return r, err
+	}
+	return r, i.read.Decode(&r)
+}
+
+// clockAhead returns how far the sandbox's clock is ahead of the machine's.
+func (s *Server) clockAhead() (ahead time.Duration, err error) {
+	err = s.SandboxDB().Conn(s.T.Context()).QueryRowContext(s.T.Context(),
+		`SELECT value FROM sandbox_settings WHERE key = 'clock_offset'`).Scan(&ahead)
+	return ahead, err
+}

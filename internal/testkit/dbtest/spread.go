@@ -1,0 +1,27 @@
+package dbtest
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit/spreadtest"
+)
+
+// spreadVariable asks for PostgreSQL databases with the keys that Citus needs.
+const spreadVariable = "TENANTRY_TEST_SPREAD"
+
+func spread() bool { return os.Getenv(spreadVariable) != "" }
+
+// spreadOut changes the keys of a migrated database as deploy/citus/distribute.sql does.
+func spreadOut(url string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
+	defer cancel()
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: url, Patience: Patience})
+	if err != nil {
+		return err
+	}
+	_, err = spreadtest.Spread(ctx, db)
+	return errors.Join(err, db.Close())
+}

@@ -1,0 +1,51 @@
+package sandbox
+
+import (
+	_ "embed"
+	"net/http"
+	"slices"
+
+	"github.com/tenantry/tenantry/sandbox/theme"
+)
+
+//go:embed elements.html
+var elementsPage string
+
+//go:embed elements.js
+var elementsJS string
+
+// shownElement is a web component of the service, as the page of the sandbox shows it.
+type shownElement struct{ Name, Title string }
+
+var shownElements = []shownElement{
+	{"pricing", "Pricing"},
+	{"team", "Team"},
+	{"billing", "Billing"},
+	{"usage", "Usage"},
+	{"account", "Account"},
+}
+
+// registerElements serves the page that shows the web components, as a page of a customer's own
+// would: with their scripts, the API, and the demo data's login.
+func (w *World) registerElements(mux *http.ServeMux) {
+	page := theme.Shell(elementsPage, nil)
+	theme.RegisterScript(mux, "/sandbox/elements.js", elementsJS)
+	mux.HandleFunc("GET /sandbox/elements", func(rw http.ResponseWriter, r *http.Request) {
+		i := max(0, slices.IndexFunc(shownElements, func(e shownElement) bool { return e.Name == r.URL.Query().Get("show") }))
+		now := w.time.clock.Now()
+		err := theme.WriteWithAPI(rw, page, struct {
+			theme.Frame
+
+			Elements []shownElement
+			Shown    shownElement
+			Login    login
+		}{
+			theme.Frame{Title: "Elements", Here: "Start", Up: &theme.Link{Text: "Start", Href: "/sandbox"}, Now: theme.At(now, now)},
+			shownElements, shownElements[i],
+			login{"the owner of Acme", OwnerEmail, OwnerPassword},
+		})
+		if err != nil {
+			writeJSON(rw, http.StatusInternalServerError, problem{Message: err.Error()})
+		}
+	})
+}

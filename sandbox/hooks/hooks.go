@@ -1,0 +1,225 @@
+// Package hooks is the sandbox's receiver of webhooks: any endpoint whose URL is
+// /sandbox/hooks/in/{name}. It keeps what came in memory, so that people and tests can read
+// it, and answers as it is told (rules: sandbox#receiver-of-webhooks).
+package hooks
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"html/template"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/tenantry/tenantry/sandbox/clock"
+	"github.com/tenantry/tenantry/sandbox/theme"
+)
+
+const (
+	// keep is how many messages are kept, and maxBody how long one may be, in bytes; longer
+	// ones are refused. maxKept bounds them together, maxNames how many names have answers.
+	keep     = 1000
+	maxBody  = 1 << 20
+	maxKept  = 32 << 20
+	maxNames = 1000
+	maxDelay = 60_000 // milliseconds
+	shown    = 100
+	// timeLayout is the API's format of times: UTC with exactly six decimals.
+	timeLayout = "2006-01-02T15:04:05.000000Z"
+)
+
+//go:embed hooks.html
+var page string
+
+// Message is what came to an endpoint.
+type Message struct {
+	ID             string            `json:"id"`
+	Headers        map[string]string `json:"headers"` // by their names in lower case
+	Body           json.RawMessage   `json:"body"`    // a string where it is no JSON
+	SignatureValid bool              `json:"signature_valid"`
+	ReceivedAt     string            `json:"received_at"`
+
+	size int
+	name string // of the endpoint
+	at   time.Time
+}
+
+// answer is how an endpoint answers.
+type answer struct {
+	Status  int `json:"status"`
+	DelayMS int `json:"delay_ms"`
+}
+
+// Receiver receives webhooks. Its zero value, with a clock, is ready.
+type Receiver struct {
+	Clock clock.Clock
+	// Secrets returns what may have signed a message to a URL that ends with a path.
+	Secrets func(ctx context.Context, path string) ([]string, error)
+
+	mu       sync.Mutex
+	messages []Message // the newest last
+	size     int       // of their bodies
+	answers  map[string]answer
+}
+
+// Handler serves /sandbox/hooks and what is below it.
+func (r *Receiver) Handler() http.Handler {
+	mux := http.NewServeMux()
+	tmpl := theme.Shell(page, nil)
+	mux.HandleFunc("GET /sandbox/hooks", func(w http.ResponseWriter, req *http.Request) { r.showPage(w, req, tmpl) })
+	mux.HandleFunc("GET /sandbox/hooks/messages", func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, http.StatusOK, map[string]any{"data": r.newest(keep)})
+	})
+	mux.HandleFunc("POST /sandbox/hooks/in/{name}", r.receive)
+	mux.HandleFunc("POST /sandbox/hooks/in/{name}/answer", r.setAnswer)
+	return mux
+}
+
+// newest returns at most n messages, the newest first.
+func (r *Receiver) newest(n int) []Message {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	list := append([]Message{}, r.messages[max(0, len(r.messages)-n):]...)
+	slices.Reverse(list)
+	return list
+}
+
+func (r *Receiver) receive(w http.ResponseWriter, req *http.Request) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, req.Body, maxBody))
+	if err != nil {
+		writeJSON(w, http.StatusRequestEntityTooLarge, map[string]string{"message": "The body cannot be read."})
+		return
+	}
+	secrets, err := r.Secrets(req.Context(), req.URL.Path)
+	if err != nil {
+		writeJSON(w, http.StatusInternalServerError, map[string]string{"message": err.Error()})
+		return
+	}
+	m := Message{
+		ID: uuid.Must(uuid.NewV7()).String(), Headers: map[string]string{}, Body: body, SignatureValid: signed(secrets, req.Header, body),
+		size: len(body), name: req.PathValue("name"), at: r.Clock.Now().UTC(),
+	}
+	m.ReceivedAt = m.at.Format(timeLayout)
+	for name, values := range req.Header {
+		m.Headers[strings.ToLower(name)] = strings.Join(values, ", ")
+	}
+	if !json.Valid(body) {
+		m.Body, _ = json.Marshal(string(body)) // a text always encodes
+	}
+	switch a := r.keep(m); {
+	case !pause(req.Context(), time.Duration(a.DelayMS)*time.Millisecond):
+	case a.Status >= 300 && a.Status < 400:
+		http.Redirect(w, req, req.URL.Path+"-redirected", a.Status) //nolint:gosec // To a path of this server, as a test asked for.
+	default:
+		w.WriteHeader(a.Status)
+	}
+}
+
+// keep keeps a message, drops the oldest ones beyond the bounds, and returns how the endpoint
+// answers.
+func (r *Receiver) keep(m Message) answer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.messages, r.size = append(r.messages, m), r.size+m.size
+	for len(r.messages) > keep || r.size > maxKept {
+		r.size -= r.messages[0].size
+		r.messages = r.messages[1:]
+	}
+	if a, ok := r.answers[m.name]; ok {
+		return a
+	}
+	return answer{Status: http.StatusOK}
+}
+
+func (r *Receiver) setAnswer(w http.ResponseWriter, req *http.Request) {
+	a := answer{Status: http.StatusOK}
+	err := json.NewDecoder(http.MaxBytesReader(w, req.Body, maxBody)).Decode(&a)
+	if err != nil || a.Status < 200 || a.Status > 599 || a.DelayMS < 0 || a.DelayMS > maxDelay {
+		writeJSON(w, http.StatusUnprocessableEntity, map[string]string{"message": "Give a status from 200 to 599 and a delay_ms from 0 to 60000."})
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.answers == nil || len(r.answers) >= maxNames {
+		r.answers = map[string]answer{}
+	}
+	r.answers[req.PathValue("name")] = a
+	writeJSON(w, http.StatusOK, map[string]any{"data": a})
+}
+
+// view is the data of the page's template.
+type view struct {
+	theme.Frame
+
+	Site, Answer string // Answer is a command that says how an endpoint answers
+	Messages     []shownMessage
+}
+
+type shownMessage struct {
+	Message
+	Name, Type string
+	When       theme.Moment
+}
+
+// Text returns the body, laid out for people.
+func (m shownMessage) Text() string {
+	var out bytes.Buffer
+	if json.Indent(&out, m.Body, "", "  ") != nil {
+		return string(m.Body)
+	}
+	return out.String()
+}
+
+func (r *Receiver) showPage(w http.ResponseWriter, req *http.Request, tmpl *template.Template) {
+	now, site := r.Clock.Now(), "http://"+req.Host
+	v := view{Frame: theme.Frame{Title: "Webhooks", Here: "Webhooks", Now: theme.At(now, now)}, Site: site}
+	v.Answer = "curl " + site + "/sandbox/hooks/in/demo/answer \\\n  -d '{\"status\": 500, \"delay_ms\": 0}'"
+	for _, m := range r.newest(shown) {
+		var body struct {
+			Type string `json:"type"`
+		}
+		if json.Unmarshal(m.Body, &body) != nil || body.Type == "" {
+			body.Type = "no event"
+		}
+		v.Messages = append(v.Messages, shownMessage{m, m.name, body.Type, theme.At(m.at, now)})
+	}
+	if err := theme.Write(w, http.StatusOK, tmpl, "'none'", v); err != nil {
+		writeJSON(w, http.StatusInternalServerError, map[string]string{"message": err.Error()})
+	}
+}
+
+// signed reports whether one of some secrets signed a message, at whatever time: the sandbox's
+// clock is not this machine's.
+func signed(secrets []string, header http.Header, body []byte) bool {
+	return slices.ContainsFunc(secrets, func(secret string) bool {
+		verifier, err := standardwebhooks.NewWebhook(secret)
+		return err == nil && verifier.VerifyIgnoringTimestamp(body, header) == nil
+	})
+}
+
+// pause waits, and reports whether the caller waited too.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-timer.C:
+		return true
+	}
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}

@@ -1,0 +1,164 @@
+package sandbox
+
+import (
+	_ "embed"
+	"html/template"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"github.com/tenantry/tenantry/sandbox/theme"
+)
+
+//go:embed index.html
+var indexPage string
+
+//go:embed clock.html
+var clockPage string
+
+// Handler serves everything below /sandbox. provider serves what belongs to the
+// payment provider: /sandbox/stripe/, /sandbox/checkout/, /sandbox/portal/,
+// /sandbox/invoices/, /sandbox/dashboard and /sandbox/chaos. identities serves /sandbox/idp.
+//
+// The sandbox has no login, so it keeps other web pages away: requests that a
+// page of another origin makes a browser send cannot change anything, and the
+// request's host must be an IP address, a local name or one of hosts (host or
+// host:port). Otherwise it answers 421, because a web page could let its own
+// name point to this machine in order to read the mailbox.
+func (w *World) Handler(provider, identities http.Handler, hosts ...string) http.Handler {
+	mux := http.NewServeMux()
+	theme.Register(mux)
+	theme.RegisterBrand(mux, w.access.Brand)
+	index := theme.Shell(indexPage, nil)
+	mux.HandleFunc("GET /sandbox", func(rw http.ResponseWriter, r *http.Request) { w.showIndex(rw, r, index) })
+	mux.Handle("GET /sandbox/{$}", http.RedirectHandler("/sandbox", http.StatusFound))
+	clocks := clockHandler{World: w, page: theme.Shell(clockPage, nil)}
+	mux.HandleFunc("GET /sandbox/clock", clocks.show)
+	mux.HandleFunc("POST /sandbox/clock", clocks.move)
+	mux.HandleFunc("GET /sandbox/bar", w.showBar)
+	if w.access.Elements {
+		w.registerElements(mux)
+	}
+	mux.Handle("/sandbox/mail", w.mailbox.Handler())
+	mux.Handle("/sandbox/mail/", w.mailbox.Handler())
+	for _, own := range []string{"/sandbox/stripe/", "/sandbox/checkout/", "/sandbox/portal/", "/sandbox/invoices/", "/sandbox/chaos", "/sandbox/dashboard", "/sandbox/dashboard/"} {
+		mux.Handle(own, provider)
+	}
+	mux.Handle("/sandbox/idp", identities)
+	mux.Handle("/sandbox/idp/", identities)
+	missing := theme.Shell(`<div class="head"><div><h1>Page not found</h1><p>The sandbox has no page at this address.</p></div></div>`, nil)
+	mux.HandleFunc("/sandbox/", func(rw http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
+			now := w.time.clock.Now()
+			if theme.Write(rw, http.StatusNotFound, missing, "'self'", theme.Frame{Title: "Page not found", Now: theme.At(now, now)}) == nil {
+				return
+			}
+		}
+		writeJSON(rw, http.StatusNotFound, problem{Message: "The sandbox has nothing here."})
+	})
+	return guarded(mux, hosts)
+}
+
+// Alone serves the payment provider without the service: its API, which only the
+// secret key opens, and its pages and the clock, which are kept from other web pages
+// as Handler does.
+func (w *World) Alone(provider http.Handler, hosts ...string) http.Handler {
+	mux := http.NewServeMux()
+	theme.Register(mux)
+	clocks := clockHandler{World: w, page: theme.Shell(clockPage, nil), alone: true}
+	mux.HandleFunc("GET /sandbox/clock", clocks.show)
+	mux.HandleFunc("POST /sandbox/clock", clocks.move)
+	mux.Handle("/sandbox/", provider)
+	mux.Handle("/sandbox/{$}", http.RedirectHandler("/sandbox/dashboard", http.StatusFound))
+	mux.Handle("/sandbox", http.RedirectHandler("/sandbox/dashboard", http.StatusFound))
+	mux.Handle("/{$}", http.RedirectHandler("/sandbox/dashboard", http.StatusFound))
+	whole := http.NewServeMux()
+	whole.Handle("/", guarded(mux, hosts))
+	whole.Handle("/v1/", provider)
+	whole.Handle("/v2/", provider)
+	return whole
+}
+
+// Guarded keeps other web pages away from further pages of the sandbox, as Handler does.
+func (w *World) Guarded(pages http.Handler, hosts ...string) http.Handler {
+	return guarded(pages, hosts)
+}
+
+// guarded keeps other web pages away from what next serves.
+func guarded(next http.Handler, hosts []string) http.Handler {
+	sameOrigin := http.NewCrossOriginProtection()
+	sameOrigin.SetDenyHandler(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
+		writeJSON(rw, http.StatusForbidden, problem{Message: "Another site's page cannot change the sandbox."})
+	}))
+	return onlyLocalNames(hosts, sameOrigin.Handler(next))
+}
+
+// login is an account of the demo data.
+type login struct{ Who, Email, Password string }
+
+// testCard is a card or an account, and what becomes of a payment with it.
+type testCard struct{ Number, Does string }
+
+var testCards = []testCard{
+	{"4242 4242 4242 4242", "pays"},
+	{"4000 0000 0000 0002", "is declined"},
+	{"4000 0000 0000 0341", "pays once and fails at the renewal"},
+	{"4000 0027 6000 3184", "asks its owner to confirm each payment (3-D Secure)"},
+	{"DE89 3704 0044 0532 0130 00", "SEPA Direct Debit: pays five days later"},
+	{"DE62 3704 0044 0532 0130 01", "SEPA Direct Debit: fails five days later"},
+}
+
+func (w *World) showIndex(rw http.ResponseWriter, r *http.Request, index *template.Template) {
+	mails, err := w.mailbox.Count(r.Context())
+	if err == nil {
+		now, site := w.time.clock.Now(), strings.TrimSuffix(w.access.API, "/sandbox/stripe")
+		err = theme.Write(rw, http.StatusOK, index, "'self'", struct {
+			theme.Frame
+
+			Logins          []login
+			Login, Me, Curl string
+			Key, Record     string
+			Mails           int
+			Access          Access
+			Cards           []testCard
+		}{
+			theme.Frame{Title: "Start", Here: "Start", Now: theme.At(now, now)},
+			[]login{{"Owner of the tenant Acme", OwnerEmail, OwnerPassword}, {"Platform admin", AdminEmail, AdminPassword}},
+			"curl " + site + "/api/v1/auth/login -H 'Content-Type: application/json' \\\n  -d '{\"email\": \"" + OwnerEmail + "\", \"password\": \"" + OwnerPassword + "\"}'",
+			"curl " + site + "/api/v1/auth/me -H \"Authorization: Bearer $TOKEN\"",
+			"curl " + w.access.API + "/v1/customers -u " + w.access.Key + ":",
+			"KEY=$(tenantry api-key create --name demo --scope usage.write | tail -1)",
+			"curl " + site + "/api/v1/tenant/$TENANT/usage \\\n  -H \"Authorization: Bearer $KEY\" \\\n  -H 'Content-Type: application/json' -d '{\"meter_code\": \"api-calls\", \"quantity\": 1}'",
+			mails, w.access, testCards,
+		})
+	}
+	if err != nil {
+		writeJSON(rw, http.StatusInternalServerError, problem{Message: err.Error()})
+	}
+}
+
+// onlyLocalNames lets only requests pass whose host is an IP address, a name
+// without a dot (localhost, or a service in a network of containers), a name
+// below .localhost, or one of hosts. Other sites cannot be reached under such
+// names.
+func onlyLocalNames(hosts []string, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		name := r.Host
+		if host, _, err := net.SplitHostPort(name); err == nil {
+			name = host
+		}
+		name = strings.ToLower(strings.Trim(name, "[]"))
+		_, err := netip.ParseAddr(name)
+		local := err == nil || !strings.Contains(name, ".") || strings.HasSuffix(name, ".localhost")
+		if !local && !slices.Contains(hosts, name) && !slices.Contains(hosts, strings.ToLower(r.Host)) {
+			writeJSON(rw, http.StatusMisdirectedRequest, problem{Message: "The sandbox is not reached under this name."})
+			return
+		}
+		// With a stricter policy, browsers that send no Sec-Fetch-Site would send
+		// the sandbox's own forms with the origin "null".
+		rw.Header().Set("Referrer-Policy", "same-origin")
+		next.ServeHTTP(rw, r)
+	})
+}

@@ -1,0 +1,191 @@
+// Package idp is the sandbox's identity provider: an OpenID Connect provider whose
+// consent page lets its user log in as anybody (rules: sandbox#identity-provider).
+package idp
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/x509"
+	"database/sql"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"html/template"
+	"strings"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"github.com/tenantry/tenantry/sandbox/clock"
+	"github.com/tenantry/tenantry/sandbox/theme"
+)
+
+const (
+	codeLifetime  = 60 * time.Second
+	tokenLifetime = 10 * time.Minute
+)
+
+// Path is the provider's path below the sandbox's public URL.
+const Path = "/sandbox/idp"
+
+// Config says where the provider is reached and who may use it.
+type Config struct {
+	DB    *sql.DB
+	Clock clock.Clock
+	// PublicURL is where browsers reach the sandbox. With Path it is the
+	// issuer.
+	PublicURL string
+	Brand     theme.Brand // of the consent page
+	// BackURL is where the service itself reaches it; empty if that is
+	// PublicURL.
+	BackURL      string
+	ClientID     string
+	ClientSecret string
+	// RedirectURIs are where browsers may be redirected to. They are compared
+	// literally.
+	RedirectURIs []string
+}
+
+// Provider is an OpenID Connect provider with one client.
+type Provider struct {
+	cfg         Config
+	key         jose.JSONWebKey
+	page, about *template.Template
+}
+
+const schema = `
+CREATE TABLE IF NOT EXISTS idp_keys (
+	id      TEXT PRIMARY KEY,
+	private BLOB NOT NULL -- PKCS #8
+);
+CREATE TABLE IF NOT EXISTS idp_grants (
+	secret_hash    TEXT PRIMARY KEY, -- of a code or an access token
+	kind           TEXT NOT NULL,
+	redirect_uri   TEXT NOT NULL,
+	nonce          TEXT NOT NULL,
+	challenge      TEXT NOT NULL,
+	email          TEXT NOT NULL,
+	name           TEXT NOT NULL,
+	email_verified INTEGER NOT NULL,
+	expires_at     INTEGER NOT NULL -- microseconds since 1970
+)`
+
+// New opens the provider in cfg.DB and creates its tables and its key if they
+// are missing.
+func New(ctx context.Context, cfg Config) (*Provider, error) {
+	if cfg.BackURL == "" {
+		cfg.BackURL = cfg.PublicURL
+	}
+	if _, err := cfg.DB.ExecContext(ctx, schema); err != nil {
+		return nil, fmt.Errorf("idp: create tables: %w", err)
+	}
+	p := &Provider{cfg: cfg, page: theme.Card(pageText, nil), about: theme.Shell(aboutText, nil)}
+	var err error
+	if p.key, err = p.openKey(ctx); err != nil {
+		return nil, fmt.Errorf("idp: key: %w", err)
+	}
+	return p, nil
+}
+
+// Issuer returns the provider's name in its tokens.
+func (p *Provider) Issuer() string { return p.cfg.PublicURL + Path }
+
+// openKey reads the signing key, so that tokens stay valid after a restart, or
+// creates it.
+func (p *Provider) openKey(ctx context.Context) (jose.JSONWebKey, error) {
+	fresh, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return jose.JSONWebKey{}, err
+	}
+	encoded, err := x509.MarshalPKCS8PrivateKey(fresh)
+	if err != nil {
+		return jose.JSONWebKey{}, err
+	}
+	if _, err := p.cfg.DB.ExecContext(ctx, `
+		INSERT INTO idp_keys (id, private) SELECT ?, ? WHERE NOT EXISTS (SELECT 1 FROM idp_keys)`,
+		rand.Text(), encoded); err != nil {
+		return jose.JSONWebKey{}, err
+	}
+	key := jose.JSONWebKey{Algorithm: string(jose.ES256), Use: "sig"}
+	if err := p.cfg.DB.QueryRowContext(ctx, `SELECT id, private FROM idp_keys`).Scan(&key.KeyID, &encoded); err != nil {
+		return jose.JSONWebKey{}, err
+	}
+	key.Key, err = x509.ParsePKCS8PrivateKey(encoded)
+	return key, err
+}
+
+// The kinds of grants.
+const (
+	kindCode  = "code"
+	kindToken = "token"
+)
+
+// grant is what a person has consented to.
+type grant struct {
+	redirectURI, nonce, challenge string
+	email, name                   string
+	emailVerified                 bool
+}
+
+// subject identifies a person. The same email is the same person.
+func (g grant) subject() string {
+	return hash("person " + strings.ToLower(g.email))[:22]
+}
+
+// store stores a grant under a new secret and returns the secret.
+func (p *Provider) store(ctx context.Context, kind string, g grant, life time.Duration) (string, error) {
+	now := p.cfg.Clock.Now()
+	if _, err := p.cfg.DB.ExecContext(ctx, `DELETE FROM idp_grants WHERE expires_at <= ?`, now.UnixMicro()); err != nil {
+		return "", err
+	}
+	secret := rand.Text()
+	_, err := p.cfg.DB.ExecContext(ctx, `
+		INSERT INTO idp_grants (secret_hash, kind, redirect_uri, nonce, challenge, email, name, email_verified, expires_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		hash(secret), kind, g.redirectURI, g.nonce, g.challenge, g.email, g.name, g.emailVerified, now.Add(life).UnixMicro())
+	return secret, err
+}
+
+// errNoGrant says that a code or a token is unknown, used up or expired.
+var errNoGrant = errors.New("there is no such grant")
+
+// takeCode reads the grant of a code and uses the code up. Errors: errNoGrant.
+func (p *Provider) takeCode(ctx context.Context, code string) (grant, error) {
+	return scan(p.cfg.DB.QueryRowContext(ctx, `
+		DELETE FROM idp_grants WHERE secret_hash = ? AND kind = ? AND expires_at > ?
+		RETURNING redirect_uri, nonce, challenge, email, name, email_verified`,
+		hash(code), kindCode, p.cfg.Clock.Now().UnixMicro()))
+}
+
+// byToken reads the grant of an access token. Errors: errNoGrant.
+func (p *Provider) byToken(ctx context.Context, token string) (grant, error) {
+	return scan(p.cfg.DB.QueryRowContext(ctx, `
+		SELECT redirect_uri, nonce, challenge, email, name, email_verified
+		FROM idp_grants WHERE secret_hash = ? AND kind = ? AND expires_at > ?`,
+		hash(token), kindToken, p.cfg.Clock.Now().UnixMicro()))
+}
+
+func scan(row *sql.Row) (g grant, err error) {
+	err = row.Scan(&g.redirectURI, &g.nonce, &g.challenge, &g.email, &g.name, &g.emailVerified)
+	if errors.Is(err, sql.ErrNoRows) {
+		return grant{}, errNoGrant
+	}
+	return g, err
+}
+
+// hash returns the SHA-256 in base64url. PKCE derives the challenge from the
+// verifier in the same way (RFC 7636, section 4.2).
+func hash(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// halfHash returns the hash of an access token that an ID token has: the left
+// half of its SHA-256 (OpenID Connect Core, section 3.1.3.6).
+func halfHash(token string) string {
+	sum := sha256.Sum256([]byte(token))
+	return base64.RawURLEncoding.EncodeToString(sum[:len(sum)/2])
+}

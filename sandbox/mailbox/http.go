@@ -1,0 +1,168 @@
+package mailbox
+
+import (
+	"database/sql"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"html/template"
+	"io"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+
+	"github.com/tenantry/tenantry/sandbox/theme"
+)
+
+//go:embed mail.html
+var page string
+
+// shown is how many messages the page has. The JSON has all that are kept.
+const shown = 100
+
+// timeLayout is the API's format of times: UTC with exactly six decimals.
+const timeLayout = "2006-01-02T15:04:05.000000Z"
+
+// mailPolicy prevents that anything in a mail is run, and lets it load pictures alone: the
+// logo. Mail uses inline styles. Its links open elsewhere.
+const mailPolicy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' https: data:; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'self'; sandbox allow-popups allow-popups-to-escape-sandbox"
+
+// Handler serves the page /sandbox/mail, the mails below it, and the JSON
+// /sandbox/mail/messages.
+func (b *Mailbox) Handler() http.Handler {
+	mux := http.NewServeMux()
+	tmpl := theme.Shell(page, template.FuncMap{"links": links})
+	mux.HandleFunc("GET /sandbox/mail", func(w http.ResponseWriter, r *http.Request) { b.showPage(w, r, tmpl) })
+	mux.HandleFunc("GET /sandbox/mail/{id}", func(w http.ResponseWriter, r *http.Request) { b.showPage(w, r, tmpl) })
+	mux.HandleFunc("GET /sandbox/mail/{id}/html", b.showHTML)
+	mux.HandleFunc("GET /sandbox/mail/messages", b.listMessages)
+	return mux
+}
+
+// view is the data of the page's template.
+type view struct {
+	theme.Frame
+
+	Messages []shownMessage
+	Shown    *shownMessage // the one that was chosen, else the newest; nil if there is none
+	One      bool          // whether one was chosen
+	More     bool          // whether there may be older ones
+}
+
+type shownMessage struct {
+	Message
+	When theme.Moment
+}
+
+// Href is the page of the message.
+func (m shownMessage) Href() string { return "/sandbox/mail/" + url.PathEscape(m.ID) }
+
+func (b *Mailbox) showPage(w http.ResponseWriter, r *http.Request, tmpl *template.Template) {
+	messages, err := b.Messages(r.Context(), shown)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	now, id := b.clock.Now(), r.PathValue("id")
+	v := view{Frame: theme.Frame{Title: "Mail", Here: "Mail", Now: theme.At(now, now)}, One: id != "", More: len(messages) == shown}
+	for _, m := range messages {
+		v.Messages = append(v.Messages, shownMessage{m, theme.At(m.SentAt, now)})
+	}
+	status := http.StatusOK
+	if id != "" {
+		m, err := b.message(r.Context(), id)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			status, v.One = http.StatusNotFound, false
+		case err != nil:
+			fail(w, err)
+			return
+		default:
+			v.Up, v.Title = &theme.Link{Text: "Mail", Href: "/sandbox/mail"}, m.Subject
+			v.Shown = &shownMessage{m, theme.At(m.SentAt, now)}
+		}
+	}
+	if v.Shown == nil && len(v.Messages) > 0 {
+		v.Shown = &v.Messages[0]
+	}
+	if err := theme.Write(w, status, tmpl, "'none'", v); err != nil {
+		fail(w, err)
+	}
+}
+
+// showHTML answers with the HTML of a mail. Its links open in a window of their own, because
+// it is shown in a frame.
+func (b *Mailbox) showHTML(w http.ResponseWriter, r *http.Request) {
+	m, err := b.message(r.Context(), r.PathValue("id"))
+	if errors.Is(err, sql.ErrNoRows) {
+		writeJSON(w, http.StatusNotFound, map[string]any{"message": "There is no such mail."})
+		return
+	}
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Content-Security-Policy", mailPolicy)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	_, _ = io.WriteString(w, strings.Replace(m.HTML, "<head>", `<head><base target="_blank">`, 1))
+}
+
+// jsonMessage is a message in the JSON.
+type jsonMessage struct {
+	ID      string `json:"id"`
+	To      string `json:"to"`
+	Subject string `json:"subject"`
+	Text    string `json:"text"`
+	HTML    string `json:"html"`
+	SentAt  string `json:"sent_at"`
+}
+
+func (b *Mailbox) listMessages(w http.ResponseWriter, r *http.Request) {
+	messages, err := b.Messages(r.Context(), Keep)
+	if err != nil {
+		fail(w, err)
+		return
+	}
+	list := make([]jsonMessage, 0, len(messages))
+	for _, m := range messages {
+		list = append(list, jsonMessage{m.ID, m.To, m.Subject, m.Text, m.HTML, m.SentAt.Format(timeLayout)})
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"data": list})
+}
+
+// fail answers with the error itself, because whoever sees the sandbox also
+// runs it.
+func fail(w http.ResponseWriter, err error) {
+	writeJSON(w, http.StatusInternalServerError, map[string]any{"message": err.Error()})
+}
+
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	_ = encoder.Encode(body)
+}
+
+// part is a piece of a mail's text. If it is a link, it has a URL.
+type part struct{ Text, URL string }
+
+// urls matches what a person would click on. A full stop or a bracket at the
+// end belongs to the sentence.
+var urls = regexp.MustCompile(`https?://[^\s<>"]*[^\s<>".,;:!?)\]]`)
+
+// links splits a text into links and the text between them.
+func links(text string) []part {
+	var parts []part
+	end := 0
+	for _, at := range urls.FindAllStringIndex(text, -1) {
+		parts = append(parts, part{Text: text[end:at[0]]}, part{Text: text[at[0]:at[1]], URL: text[at[0]:at[1]]})
+		end = at[1]
+	}
+	return append(parts, part{Text: text[end:]})
+}

@@ -1,0 +1,205 @@
+package chaos
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// settings says how the provider misbehaves. Shares are from 0 to 1; if all are
+// 0, it behaves well.
+type settings struct {
+	Webhooks webhookSettings `json:"webhooks"`
+	API      apiSettings     `json:"api"`
+	// Seed decides which calls and events are affected: the same seed affects
+	// the same ones, counted since the settings were stored or the server was
+	// started.
+	Seed int64 `json:"seed"`
+}
+
+type webhookSettings struct {
+	Drop       float64 `json:"drop"`      // never sent
+	Duplicate  float64 `json:"duplicate"` // sent Copies times
+	Copies     int64   `json:"copies"`
+	Reorder    float64 `json:"reorder"` // sent without regard to the order, up to MaxDelayMS late
+	Delay      float64 `json:"delay"`   // sent up to MaxDelayMS late, in order
+	MaxDelayMS int64   `json:"max_delay_ms"`
+}
+
+type apiSettings struct {
+	FailBefore    float64 `json:"fail_before"`    // answered with Status, without effect
+	FailAfter     float64 `json:"fail_after"`     // answered with Status, after it took effect
+	TimeoutBefore float64 `json:"timeout_before"` // not answered, without effect
+	TimeoutAfter  float64 `json:"timeout_after"`  // not answered, after it took effect
+	RateLimit     float64 `json:"rate_limit"`     // answered with 429, without effect
+	Status        int64   `json:"status"`         // 0 closes the connection
+	TimeoutMS     int64   `json:"timeout_ms"`     // how long the connection of an unanswered call stays open
+}
+
+// quiet returns the settings of a provider that behaves well. They are the
+// defaults of values that are not given.
+func quiet() settings {
+	return settings{
+		Webhooks: webhookSettings{Copies: 2, MaxDelayMS: 1000},
+		API:      apiSettings{Status: 503, TimeoutMS: 30_000},
+	}
+}
+
+// field is one setting with its name: a share, or a whole number from Low to
+// High.
+type field struct {
+	Name, Label, Hint string
+	Share             *float64
+	Whole             *int64
+	Low, High         int64
+}
+
+// fields lists all settings, for code that treats them alike.
+func (c *settings) fields() []field {
+	w, a := &c.Webhooks, &c.API
+	return []field{
+		{Name: "webhooks.drop", Label: "Drop", Hint: "share of events that are never sent", Share: &w.Drop},
+		{Name: "webhooks.duplicate", Label: "Duplicate", Hint: "share of events that are sent several times", Share: &w.Duplicate},
+		{Name: "webhooks.copies", Label: "Copies", Hint: "how many times", Whole: &w.Copies, Low: 2, High: 10},
+		{Name: "webhooks.reorder", Label: "Reorder", Hint: "share that is sent out of order", Share: &w.Reorder},
+		{Name: "webhooks.delay", Label: "Delay", Hint: "share that is sent late, in order", Share: &w.Delay},
+		{Name: "webhooks.max_delay_ms", Label: "Longest delay", Hint: "in milliseconds, of what is late or out of order", Whole: &w.MaxDelayMS, Low: 0, High: 3_600_000},
+		{Name: "api.fail_before", Label: "Fail before", Hint: "share of calls that fail without effect", Share: &a.FailBefore},
+		{Name: "api.fail_after", Label: "Fail after", Hint: "share of calls that take effect and yet answer a failure", Share: &a.FailAfter},
+		{Name: "api.timeout_before", Label: "Time out before", Hint: "share of calls without effect and without an answer", Share: &a.TimeoutBefore},
+		{Name: "api.timeout_after", Label: "Time out after", Hint: "share of calls that take effect and are not answered", Share: &a.TimeoutAfter},
+		{Name: "api.rate_limit", Label: "Rate limit", Hint: "share of calls that are refused as too many (429), without effect", Share: &a.RateLimit},
+		{Name: "api.status", Label: "Status", Hint: "of failures, from 500 to 599; 0 closes the connection", Whole: &a.Status, Low: 0, High: 599},
+		{Name: "api.timeout_ms", Label: "Timeout", Hint: "in milliseconds, until a call without an answer is cut off", Whole: &a.TimeoutMS, Low: 0, High: 120_000},
+		{Name: "seed", Label: "Seed", Hint: "decides which events and calls are hit", Whole: &c.Seed, Low: 0, High: 1<<53 - 1},
+	}
+}
+
+// check returns what is wrong, by the field's name.
+func (c *settings) check() map[string]string {
+	wrong := map[string]string{}
+	for _, f := range c.fields() {
+		switch {
+		case f.Share != nil && (*f.Share < 0 || *f.Share > 1):
+			wrong[f.Name] = "The " + f.Name + " must be a share from 0 to 1."
+		case f.Whole != nil && (*f.Whole < f.Low || *f.Whole > f.High):
+			wrong[f.Name] = fmt.Sprintf("The %s must be from %d to %d.", f.Name, f.Low, f.High)
+		}
+	}
+	a := c.API
+	if a.Status > 0 && a.Status < 500 {
+		wrong["api.status"] = "The api.status must be 0 or from 500 to 599."
+	}
+	if sum := a.FailBefore + a.FailAfter + a.TimeoutBefore + a.TimeoutAfter + a.RateLimit; len(wrong) == 0 && sum > 1 {
+		wrong["api"] = "The shares of calls must not come to more than 1."
+	}
+	return wrong
+}
+
+var records = kernel.Kind[record]{Name: "sandbox.chaos"}
+
+// record stores the settings.
+type record struct {
+	kernel.Header
+	Settings settings `json:"settings"`
+}
+
+// Dice decides at random what happens to each event and each call. It is safe
+// for concurrent use.
+type Dice struct {
+	mu            sync.Mutex
+	settings      settings
+	events, calls uint64 // how many there were with these settings
+}
+
+// NewDice returns dice with settings under which nothing goes wrong.
+func NewDice() *Dice { return &Dice{settings: quiet()} }
+
+// current returns the settings.
+func (d *Dice) current() settings {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.settings
+}
+
+// use changes the settings and counts events and calls from the beginning.
+func (d *Dice) use(settings settings) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.settings, d.events, d.calls = settings, 0, 0
+}
+
+// What random numbers are drawn for. The purpose is part of their seed.
+const (
+	drawEvent = iota
+	drawCall
+	drawReplay
+)
+
+// draws returns the source of random numbers for the n-th event or call.
+func draws(seed int64, purpose, n uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(uint64(seed), n<<2|purpose)) //nolint:gosec // it must be repeatable
+}
+
+// NextEvent returns the deliveries of the next event: none, one or several.
+func (d *Dice) NextEvent() []kernel.Delivery {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.events++
+	w := d.settings.Webhooks
+	r := draws(d.settings.Seed, drawEvent, d.events)
+	if r.Float64() < w.Drop {
+		return nil
+	}
+	copies := int64(1)
+	if r.Float64() < w.Duplicate {
+		copies = w.Copies
+	}
+	ways := make([]kernel.Delivery, copies)
+	for i := range ways {
+		ways[i].Ordered = r.Float64() >= w.Reorder
+		if r.Float64() < w.Delay || !ways[i].Ordered {
+			ways[i].Late = time.Duration(r.Int64N(w.MaxDelayMS+1)) * time.Millisecond
+		}
+	}
+	return ways
+}
+
+// mishap is what goes wrong with a call to the API.
+type mishap struct {
+	name    string // the name of the setting; empty if nothing goes wrong
+	lost    bool   // the call takes effect before
+	status  int    // of the answer; 0 closes the connection
+	timeout bool   // there is no answer
+	tooMany bool   // it is refused before it begins
+	held    time.Duration
+}
+
+// nextCall decides what goes wrong with the next call.
+func (d *Dice) nextCall() mishap {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.calls++
+	a := d.settings.API
+	at := draws(d.settings.Seed, drawCall, d.calls).Float64()
+	for _, m := range []struct {
+		mishap
+		share float64
+	}{
+		{mishap{name: "fail_before", status: int(a.Status)}, a.FailBefore},
+		{mishap{name: "fail_after", status: int(a.Status), lost: true}, a.FailAfter},
+		{mishap{name: "timeout_before", timeout: true}, a.TimeoutBefore},
+		{mishap{name: "timeout_after", timeout: true, lost: true}, a.TimeoutAfter},
+		{mishap{name: "rate_limit", tooMany: true}, a.RateLimit},
+	} {
+		if at < m.share {
+			m.held = time.Duration(a.TimeoutMS) * time.Millisecond
+			return m.mishap
+		}
+		at -= m.share
+	}
+	return mishap{}
+}

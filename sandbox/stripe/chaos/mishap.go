@@ -1,0 +1,70 @@
+package chaos
+
+import (
+	"io"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// Wrap returns an endpoint of the API with which the mishaps of the settings
+// happen.
+func (c *Control) Wrap(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		m := c.dice.nextCall()
+		if m.name == "" {
+			next(w, r)
+			return
+		}
+		c.engine.Log().InfoContext(r.Context(), "stripe sandbox: chaos", slog.String("mishap", m.name), slog.String("path", r.URL.Path))
+		if m.tooMany {
+			tooMany(w, m)
+			return
+		}
+		if !m.timeout && m.status != 0 {
+			failure := kernel.Failure{Status: m.status, After: m.lost, Chaos: m.name}
+			next(w, r.WithContext(kernel.Failing(r.Context(), failure)))
+			return
+		}
+		if m.lost {
+			next(&nowhere{header: http.Header{}}, r)
+		}
+		abort(r, m)
+	}
+}
+
+// tooMany answers as Stripe does when an account makes too many calls.
+func tooMany(w http.ResponseWriter, m mishap) {
+	e := form.Refuse("", "rate_limit", "Request rate limit exceeded. The sandbox was told to have one.")
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Request-Id", form.NewID("req"))
+	h.Set(kernel.HeaderChaos, m.name)
+	w.WriteHeader(http.StatusTooManyRequests)
+	_, _ = w.Write(e.Body())
+}
+
+// abort closes the connection without an answer.
+func abort(r *http.Request, m mishap) {
+	if m.timeout {
+		// The server notices that the client has left only once the body is read.
+		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, form.MaxBody))
+		gone := time.NewTimer(m.held)
+		defer gone.Stop()
+		select {
+		case <-r.Context().Done():
+		case <-gone.C:
+		}
+	}
+	panic(http.ErrAbortHandler) // makes net/http close the connection
+}
+
+// nowhere discards an answer that nobody gets.
+type nowhere struct{ header http.Header }
+
+func (n *nowhere) Header() http.Header         { return n.header }
+func (n *nowhere) Write(b []byte) (int, error) { return len(b), nil }
+func (n *nowhere) WriteHeader(int)             {}

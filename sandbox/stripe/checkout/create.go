@@ -1,0 +1,141 @@
+package checkout
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/billing"
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
+)
+
+// How long a session may be open. Without expires_at it is the maximum.
+const (
+	minLife = 30 * time.Minute
+	maxLife = 24 * time.Hour
+)
+
+// Create answers POST /v1/checkout/sessions.
+func Create(ctx context.Context, c *kernel.Call) (any, error) {
+	cs := Session{
+		Header: Sessions.Start(c.Now), Status: statusOpen, UIMode: "hosted_page",
+		PaymentMethodCollection: "always",
+		ExpiresAt:               c.Now + int64(maxLife/time.Second),
+	}
+	url := c.Site + Path(cs.ID)
+	cs.URL = &url
+	cs.read(c.Params)
+	state := sale{
+		Header:   kernel.Header{ID: cs.ID, Object: sales.Name, Created: c.Now},
+		Purchase: subscriptions.Purchase{WhenNoMethod: subscriptions.WhenNoMethodInvoice},
+	}
+	state.read(c.Params)
+	wanted := subscriptions.ReadItems(c.Params, "line_items")
+	if err := c.Params.Done(); err != nil {
+		return nil, err
+	}
+	cu, err := customers.Live(ctx, c.Step, cs.Customer, "customer")
+	if err != nil {
+		return nil, err
+	}
+	cs.CustomerDetails = newCustomerDetails(cu)
+	if state.Items, err = subscriptions.PriceItems(ctx, c.Step, wanted, state.TrialDays > 0); err != nil {
+		return nil, err
+	}
+	cs.Currency = state.Items[0].Currency
+	if err := cs.offerMethods(); err != nil {
+		return nil, err
+	}
+	for _, item := range state.Items {
+		cs.AmountSubtotal += item.AmountSubtotal
+		cs.AmountTotal += item.AmountTotal
+	}
+	if err := cs.checkTotal(); err != nil {
+		return nil, err
+	}
+	cs.PaymentStatus = paymentUnpaid
+	if cs.due() == 0 {
+		cs.PaymentStatus = paymentNotNeeded
+	}
+	if err := subscriptions.CheckCurrency(ctx, c.Step, cu, cs.Currency); err != nil {
+		return nil, err
+	}
+	if err := kernel.Put(ctx, c.Q, state); err != nil {
+		return nil, err
+	}
+	if err := kernel.Put(ctx, c.Q, cs); err != nil {
+		return nil, err
+	}
+	return cs, c.SetTimer(ctx, TimerExpires, cs.ID, cs.ExpiresAt)
+}
+
+// read reads the parameters that the session shows.
+func (cs *Session) read(p *form.Params) {
+	p.Require("mode", "success_url", "customer", "line_items")
+	p.Choice("mode", &cs.Mode, "subscription")
+	p.Choice("ui_mode", &cs.UIMode, "hosted_page")
+	p.Text("customer", &cs.Customer)
+	p.Clearable("client_reference_id", &cs.ClientReferenceID)
+	if ref := cs.ClientReferenceID; ref != nil && len(*ref) > 200 {
+		p.Fail("client_reference_id", "", "Invalid string: client_reference_id must be at most 200 characters")
+	}
+	p.URL("success_url", &cs.SuccessURL)
+	if p.Cleared("success_url") {
+		p.Filled("success_url")
+	}
+	p.URL("cancel_url", &cs.CancelURL)
+	p.Metadata(&cs.Metadata)
+	p.Choice("payment_method_collection", &cs.PaymentMethodCollection, "always", "if_required")
+	if p.Has("locale") {
+		var locale string
+		p.Choice("locale", &locale, "auto", "en", "es", "fr", "it")
+		cs.Locale = &locale
+	}
+	for _, method := range p.Texts("payment_method_types") {
+		if (method != customers.MethodCard && method != customers.MethodDebit) || slices.Contains(cs.PaymentMethodTypes, method) {
+			p.Fail("payment_method_types", "", "The sandbox takes card and sepa_debit, each once, and not %s.", method)
+		}
+		cs.PaymentMethodTypes = append(cs.PaymentMethodTypes, method)
+	}
+	p.Integer("expires_at", cs.Created+int64(minLife/time.Second), cs.Created+int64(maxLife/time.Second), &cs.ExpiresAt)
+}
+
+// checkTotal refuses a total that cannot be paid at once. Nothing to pay is no payment.
+func (cs *Session) checkTotal() error {
+	least, most := billing.MinAmount(cs.Currency), billing.MaxAmount(cs.Currency)
+	switch {
+	case cs.AmountTotal > most:
+		return form.Refuse("line_items", "amount_too_large", "The Checkout Session's total amount must be at most %s.", form.FormatAmount(most, cs.Currency))
+	case cs.AmountTotal > 0 && cs.AmountTotal < least:
+		return form.Refuse("", "amount_too_small", "The Checkout Session's total amount due must add up to at least %s.", form.FormatAmount(least, cs.Currency))
+	}
+	return nil
+}
+
+// offerMethods sets the ways to pay. Unless the client named them, cards are
+// accepted, and debits if the currency allows it.
+func (cs *Session) offerMethods() error {
+	debits := cs.Currency == "eur"
+	switch {
+	case len(cs.PaymentMethodTypes) == 0 && debits:
+		cs.PaymentMethodTypes = []string{customers.MethodCard, customers.MethodDebit}
+	case len(cs.PaymentMethodTypes) == 0:
+		cs.PaymentMethodTypes = []string{customers.MethodCard}
+	case !debits && cs.takes(customers.MethodDebit):
+		return form.Refuse("payment_method_types", "", "The payment method type `sepa_debit` supports only the currency eur, not %s.", cs.Currency)
+	}
+	return nil
+}
+
+// read reads the parameters of the subscription that will be sold.
+func (state *sale) read(p *form.Params) {
+	p = p.Hash("subscription_data")
+	if p == nil {
+		state.Metadata = map[string]string{}
+		return
+	}
+	state.Read(p)
+}

@@ -1,0 +1,112 @@
+package checkout
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/sandbox/stripe/pages"
+	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
+)
+
+// tender is what a buyer pays with: a card, a bank account, or nothing if
+// nothing is required.
+type tender struct {
+	card    *customers.TestCard
+	account *customers.TestAccount
+	// authentication is the buyer's answer to the bank of a card whose owner has
+	// to confirm; empty before the bank has asked.
+	authentication string
+}
+
+// check returns why the card cannot be used, or not yet. Errors:
+// customers.ErrDeclined, customers.ErrUnconfirmed, customers.ErrNotAuthenticated.
+func (used tender) check() error {
+	switch {
+	case used.card == nil:
+		return nil
+	case used.card.Declines:
+		return customers.ErrDeclined
+	case !used.card.Authenticates || used.authentication == pages.Confirmed:
+		return nil
+	case used.authentication == "":
+		return customers.ErrUnconfirmed
+	}
+	return customers.ErrNotAuthenticated
+}
+
+// attachMethod stores what a buyer pays with and returns it; nil for nothing.
+func attachMethod(ctx context.Context, st *kernel.Step, used tender, cu *customers.Customer) (*customers.PaymentMethod, error) {
+	switch {
+	case used.card != nil:
+		return customers.AttachCard(ctx, st, *used.card, cu)
+	case used.account != nil:
+		return customers.AttachAccount(ctx, st, *used.account, cu)
+	}
+	return nil, nil
+}
+
+// complete pays an open session, or starts to, and creates the subscription.
+// The step's transaction holds all of it: session, subscription, invoice,
+// payment, events and their deliveries.
+func complete(ctx context.Context, st *kernel.Step, cs *Session, used tender) error {
+	state, err := sales.Get(ctx, st.Q, cs.ID, "id")
+	if err != nil {
+		return err
+	}
+	cu, err := customers.Live(ctx, st, cs.Customer, "customer")
+	if err != nil {
+		return err
+	}
+	if err := used.check(); err != nil {
+		return err
+	}
+	sub := subscriptions.New(cs.Customer, state.Purchase, st.Now)
+	sub.PaymentSettings.PaymentMethodTypes, sub.TestClock = cs.PaymentMethodTypes, cu.TestClock
+	pm, err := attachMethod(ctx, st, used, cu)
+	if err != nil {
+		return err
+	}
+	if pm != nil {
+		sub.DefaultPaymentMethod = &pm.ID
+	}
+	if err := payFirstInvoice(ctx, st, sub, cu, pm); err != nil {
+		return err
+	}
+	if err := subscriptions.Begin(ctx, st, sub); err != nil {
+		return err
+	}
+	cs.Status, cs.URL, cs.Subscription, cs.Invoice = statusComplete, nil, &sub.ID, sub.LatestInvoice
+	cs.CustomerDetails = newCustomerDetails(cu)
+	if cs.due() > 0 && (pm == nil || !pm.Delayed()) {
+		cs.PaymentStatus = paymentPaid
+	}
+	if err := st.StopTimer(ctx, TimerExpires, cs.ID); err != nil {
+		return err
+	}
+	return st.Create(ctx, "checkout.session.completed", cs)
+}
+
+// payFirstInvoice makes the first invoice of a subscription and pays it while
+// the buyer is present. pm may be nil if nothing is due.
+func payFirstInvoice(ctx context.Context, st *kernel.Step, sub *subscriptions.Subscription, cu *customers.Customer, pm *customers.PaymentMethod) error {
+	in, err := subscriptions.FirstInvoice(ctx, st, sub, cu)
+	if errors.Is(err, subscriptions.ErrNothingToBill) {
+		return nil
+	}
+	if err != nil || in.Status == invoices.Paid {
+		return err
+	}
+	switch refused, err := invoices.Collect(ctx, st, in, pm, customers.BuyerPresent); {
+	case err != nil:
+		return err
+	case refused == nil:
+		return nil
+	case refused.Waits():
+		_, err := invoices.Authenticate(ctx, st, in, true) // the buyer has confirmed already
+		return err
+	}
+	return customers.ErrDeclined
+}

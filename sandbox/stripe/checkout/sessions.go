@@ -1,0 +1,257 @@
+package checkout
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
+)
+
+// Sessions are all checkout sessions.
+var Sessions = kernel.Kind[Session]{Name: "checkout.session", Prefix: "cs", Label: "checkout.session", Path: "/v1/checkout/sessions"}
+
+// The statuses of a checkout session and of its payment.
+const (
+	statusOpen     = "open"
+	statusComplete = "complete"
+	statusExpired  = "expired"
+
+	paymentUnpaid    = "unpaid"
+	paymentPaid      = "paid"
+	paymentNotNeeded = "no_payment_required"
+)
+
+// Session is one attempt to buy something on the hosted page.
+type Session struct {
+	kernel.Header
+	AdaptivePricing          form.Null         `json:"adaptive_pricing"`
+	AfterExpiration          form.Null         `json:"after_expiration"`
+	AllowPromotionCodes      form.Null         `json:"allow_promotion_codes"`
+	AmountSubtotal           int64             `json:"amount_subtotal"`
+	AmountTotal              int64             `json:"amount_total"`
+	AutomaticTax             automaticTax      `json:"automatic_tax"`
+	BillingAddressCollection form.Null         `json:"billing_address_collection"`
+	CancelURL                *string           `json:"cancel_url"`
+	ClientReferenceID        *string           `json:"client_reference_id"`
+	ClientSecret             form.Null         `json:"client_secret"`
+	CollectedInformation     form.Null         `json:"collected_information"`
+	Consent                  form.Null         `json:"consent"`
+	ConsentCollection        form.Null         `json:"consent_collection"`
+	Currency                 string            `json:"currency"`
+	CurrencyConversion       form.Null         `json:"currency_conversion"`
+	CustomFields             form.None         `json:"custom_fields"`
+	CustomText               customText        `json:"custom_text"`
+	Customer                 string            `json:"customer"`
+	CustomerCreation         form.Null         `json:"customer_creation"`
+	CustomerDetails          *customerDetails  `json:"customer_details"`
+	CustomerEmail            form.Null         `json:"customer_email"`
+	Discounts                form.None         `json:"discounts"`
+	ExpiresAt                int64             `json:"expires_at"`
+	Invoice                  *string           `json:"invoice"`
+	InvoiceCreation          form.Null         `json:"invoice_creation"`
+	Locale                   *string           `json:"locale"`
+	Metadata                 map[string]string `json:"metadata"`
+	Mode                     string            `json:"mode"`
+	PaymentIntent            form.Null         `json:"payment_intent"`
+	PaymentLink              form.Null         `json:"payment_link"`
+	PaymentMethodCollection  string            `json:"payment_method_collection"`
+	PaymentMethodConfig      form.Null         `json:"payment_method_configuration_details"`
+	PaymentMethodOptions     struct{}          `json:"payment_method_options"`
+	PaymentMethodTypes       []string          `json:"payment_method_types"`
+	PaymentStatus            string            `json:"payment_status"`
+	Permissions              form.Null         `json:"permissions"`
+	PhoneNumberCollection    enabled           `json:"phone_number_collection"`
+	RecoveredFrom            form.Null         `json:"recovered_from"`
+	SavedPaymentMethods      form.Null         `json:"saved_payment_method_options"`
+	SetupIntent              form.Null         `json:"setup_intent"`
+	ShippingAddress          form.Null         `json:"shipping_address_collection"`
+	ShippingCost             form.Null         `json:"shipping_cost"`
+	ShippingOptions          form.None         `json:"shipping_options"`
+	Status                   string            `json:"status"`
+	SubmitType               form.Null         `json:"submit_type"`
+	Subscription             *string           `json:"subscription"`
+	SuccessURL               *string           `json:"success_url"`
+	TotalDetails             totals            `json:"total_details"`
+	UIMode                   string            `json:"ui_mode"`
+	URL                      *string           `json:"url"` // null unless the session is open
+	WalletOptions            form.Null         `json:"wallet_options"`
+}
+
+type enabled struct {
+	Enabled bool `json:"enabled"`
+}
+
+type automaticTax struct {
+	Enabled   bool      `json:"enabled"`
+	Liability form.Null `json:"liability"`
+	Provider  form.Null `json:"provider"`
+	Status    form.Null `json:"status"`
+}
+
+type customText struct {
+	AfterSubmit             form.Null `json:"after_submit"`
+	ShippingAddress         form.Null `json:"shipping_address"`
+	Submit                  form.Null `json:"submit"`
+	TermsOfServiceAgreement form.Null `json:"terms_of_service_acceptance"`
+}
+
+type totals struct {
+	AmountDiscount int64 `json:"amount_discount"`
+	AmountShipping int64 `json:"amount_shipping"`
+	AmountTax      int64 `json:"amount_tax"`
+}
+
+type customerDetails struct {
+	Address      *form.Address `json:"address"`
+	BusinessName form.Null     `json:"business_name"`
+	Email        *string       `json:"email"`
+	Individual   form.Null     `json:"individual_name"`
+	Name         *string       `json:"name"`
+	Phone        *string       `json:"phone"`
+	TaxExempt    string        `json:"tax_exempt"`
+	TaxIDs       form.None     `json:"tax_ids"`
+}
+
+func newCustomerDetails(cu *customers.Customer) *customerDetails {
+	return &customerDetails{Address: cu.Address, Email: cu.Email, Name: cu.Name, Phone: cu.Phone, TaxExempt: cu.TaxExempt}
+}
+
+var sales = kernel.Kind[sale]{Name: "sandbox.checkout", Label: "checkout.session"}
+
+// sale is what will be sold when a session is paid. Clients do not see it. It
+// is stored under the session's id.
+type sale struct {
+	kernel.Header
+	subscriptions.Purchase
+}
+
+// metered reports whether a part of the sale is charged by use.
+func (state *sale) metered() bool {
+	return slices.ContainsFunc(state.Items, func(item subscriptions.LineItem) bool { return item.Price.Metered() })
+}
+
+// takes reports whether the session accepts a way to pay.
+func (cs *Session) takes(method string) bool { return slices.Contains(cs.PaymentMethodTypes, method) }
+
+// due is what has to be paid at once, in minor units; zero with a trial.
+func (cs *Session) due() int64 { return cs.AmountTotal }
+
+// needsCard reports whether the page must ask for something to pay with.
+func (cs *Session) needsCard() bool {
+	return cs.due() > 0 || cs.PaymentMethodCollection == "always"
+}
+
+// successURL is where the buyer goes after paying.
+func (cs *Session) successURL() string {
+	return strings.NewReplacer(
+		"{CHECKOUT_SESSION_ID}", cs.ID, "%7BCHECKOUT_SESSION_ID%7D", cs.ID,
+	).Replace(*cs.SuccessURL)
+}
+
+// Path returns the path of a session's page.
+func Path(id string) string { return "/sandbox/checkout/" + id }
+
+// Get answers GET /v1/checkout/sessions/{id}.
+func Get(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, Sessions)
+}
+
+// List answers GET /v1/checkout/sessions.
+func List(ctx context.Context, c *kernel.Call) (any, error) {
+	var f kernel.Filter
+	f.Equals(c.Params, "customer", "$.customer")
+	f.Equals(c.Params, "subscription", "$.subscription")
+	f.OneOf(c.Params, "status", "$.status", "complete", "expired", "open")
+	return Sessions.Page(ctx, c, f)
+}
+
+// ListItems answers GET /v1/checkout/sessions/{id}/line_items.
+func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
+	state, err := sales.Get(ctx, c.Q, c.ID, "id")
+	if err != nil {
+		return nil, err
+	}
+	return kernel.SlicePage(c, "/v1/checkout/sessions/"+c.ID+"/line_items", "item", state.Items)
+}
+
+// TimerExpires goes off when an open session expires.
+const TimerExpires = "checkout.expires"
+
+// Expire answers POST /v1/checkout/sessions/{id}/expire.
+func Expire(ctx context.Context, c *kernel.Call) (any, error) {
+	if err := c.Params.Done(); err != nil {
+		return nil, err
+	}
+	cs, err := Sessions.Get(ctx, c.Q, c.ID, "id")
+	if err != nil {
+		return nil, err
+	}
+	if cs.Status != statusOpen {
+		return nil, form.Refuse("", "", "Only Checkout Sessions with a status in [\"open\"] can be expired. This Checkout Session has a status of %s.", cs.Status)
+	}
+	return cs, closeSession(ctx, c.Step, cs)
+}
+
+// ExpireDue expires a session when its timer goes off.
+func ExpireDue(ctx context.Context, st *kernel.Step, id string) error {
+	cs, err := Sessions.Get(ctx, st.Q, id, "id")
+	if err != nil || cs.Status != statusOpen {
+		return err
+	}
+	return closeSession(ctx, st, cs)
+}
+
+// closeSession expires an open session.
+func closeSession(ctx context.Context, st *kernel.Step, cs *Session) error {
+	cs.Status, cs.URL = statusExpired, nil
+	if err := kernel.Put(ctx, st.Q, cs); err != nil {
+		return err
+	}
+	if err := st.StopTimer(ctx, TimerExpires, cs.ID); err != nil {
+		return err
+	}
+	return st.Emit(ctx, "checkout.session.expired", cs, nil)
+}
+
+// ItemsOf reads what a session sells, as checkout.session.line_items shows it.
+func ItemsOf(ctx context.Context, q kernel.Querier, sessionID string) (any, error) {
+	state, err := sales.Get(ctx, q, sessionID, "id")
+	if err != nil {
+		return nil, err
+	}
+	return form.NewList("/v1/checkout/sessions/"+sessionID+"/line_items", state.Items), nil
+}
+
+// CloseAll expires all open sessions of a customer.
+func CloseAll(ctx context.Context, st *kernel.Step, cu *customers.Customer) error {
+	open, err := Sessions.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, cu.ID)
+	if err != nil {
+		return err
+	}
+	for _, session := range open {
+		if err := closeSession(ctx, st, session); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PaymentEnded stores the outcome of a completed session's payment with an
+// event, if the invoice belongs to a session.
+func PaymentEnded(ctx context.Context, st *kernel.Step, in *invoices.Invoice, event string) error {
+	waiting, err := Sessions.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.invoice' = ? AND doc ->> '$.payment_status' = ?`,
+		in.Customer, in.ID, paymentUnpaid)
+	if err != nil || len(waiting) == 0 {
+		return err
+	}
+	cs := waiting[0]
+	if in.Status == invoices.Paid {
+		cs.PaymentStatus = paymentPaid
+	}
+	return st.Create(ctx, event, cs)
+}

@@ -1,0 +1,112 @@
+package clocks
+
+import (
+	"context"
+	"time"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/billing"
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
+)
+
+// life is how long Stripe keeps a test clock. The sandbox keeps it until it is
+// deleted.
+const life = 30 * 24 * time.Hour
+
+// maxTime is the latest moment of a clock, in seconds since the epoch: it is in
+// the year 9999.
+const maxTime = 253_000_000_000
+
+// Create answers POST /v1/test_helpers/test_clocks.
+func Create(ctx context.Context, c *kernel.Call) (any, error) {
+	tc := kernel.TestClock{Header: kernel.TestClocks.Start(c.Now), Status: kernel.ClockReady, DeletesAfter: c.Now + int64(life/time.Second)}
+	c.Params.Require("frozen_time")
+	c.Params.Integer("frozen_time", 0, maxTime, &tc.FrozenTime)
+	c.Params.Clearable("name", &tc.Name)
+	if err := c.Params.Done(); err != nil {
+		return nil, err
+	}
+	return tc, c.Create(ctx, "test_helpers.test_clock.created", tc)
+}
+
+// Get answers GET /v1/test_helpers/test_clocks/{id}.
+func Get(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, kernel.TestClocks)
+}
+
+// List answers GET /v1/test_helpers/test_clocks.
+func List(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.TestClocks.Page(ctx, c, kernel.Filter{})
+}
+
+// Advance answers POST /v1/test_helpers/test_clocks/{id}/advance. The clock is
+// advancing at first; by the next request everything has happened.
+func Advance(ctx context.Context, c *kernel.Call) (any, error) {
+	var to int64
+	c.Params.Require("frozen_time")
+	c.Params.Integer("frozen_time", 0, maxTime, &to)
+	if err := c.Params.Done(); err != nil {
+		return nil, err
+	}
+	tc, err := kernel.TestClocks.Get(ctx, c.Q, c.ID, "id")
+	if err != nil {
+		return nil, err
+	}
+	if to <= tc.FrozenTime {
+		return nil, form.Refuse("frozen_time", "", "Test clocks can only be advanced to a time after their frozen time (%d).", tc.FrozenTime)
+	}
+	latest, err := latestTarget(ctx, c.Step, tc)
+	if err != nil {
+		return nil, err
+	}
+	if to > latest {
+		return nil, form.Refuse("frozen_time", "", "Test clocks can be advanced by at most two intervals of their shortest subscription, or by two years without any: here until %d.", latest)
+	}
+	return tc, c.Advance(ctx, tc, to)
+}
+
+// latestTarget returns the latest moment to which a clock can be advanced at
+// once.
+func latestTarget(ctx context.Context, st *kernel.Step, tc *kernel.TestClock) (int64, error) {
+	subs, err := subscriptions.All.Where(ctx, st.Q, `doc ->> '$.test_clock' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, tc.ID)
+	if err != nil {
+		return 0, err
+	}
+	latest := billing.Cycle{Anchor: tc.FrozenTime, Every: billing.Interval{Unit: "year", Count: 1}}.Boundary(2)
+	for _, sub := range subs {
+		every := sub.Items.Data[0].Price.Recurring
+		cycle := billing.Cycle{Anchor: tc.FrozenTime, Every: billing.Interval{Unit: every.Interval, Count: every.IntervalCount}}
+		latest = min(latest, cycle.Boundary(2))
+	}
+	return latest, nil
+}
+
+// Delete answers DELETE /v1/test_helpers/test_clocks/{id}. It deletes the clock's
+// customers too, each as ending says.
+func Delete(ending ...customers.Ending) kernel.Endpoint {
+	return func(ctx context.Context, c *kernel.Call) (any, error) {
+		if err := c.Params.Done(); err != nil {
+			return nil, err
+		}
+		tc, err := kernel.TestClocks.Get(ctx, c.Q, c.ID, "id")
+		if err != nil {
+			return nil, err
+		}
+		owned, err := customers.All.Where(ctx, c.Q, `doc ->> '$.test_clock' = ?`, tc.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, cu := range owned {
+			if err := customers.Remove(ctx, c.Step, cu, ending...); err != nil {
+				return nil, err
+			}
+		}
+		gone := kernel.Deleted{ID: tc.ID, Object: tc.Object, Deleted: true}
+		if err := c.Emit(ctx, "test_helpers.test_clock.deleted", tc, nil); err != nil {
+			return nil, err
+		}
+		return gone, kernel.TestClocks.Remove(ctx, c.Q, tc.ID)
+	}
+}

@@ -1,0 +1,81 @@
+package customers
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/billing"
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// Adjustments are the changes of balances that no invoice made.
+var Adjustments = kernel.Kind[Adjustment]{Name: "customer_balance_transaction", Prefix: "cbtxn", Label: "customer balance transaction"}
+
+// Adjustment is a change of a customer's balance: a credit is negative.
+type Adjustment struct {
+	kernel.Header
+	Amount          int64             `json:"amount"`
+	CheckoutSession form.Null         `json:"checkout_session"`
+	CreditNote      form.Null         `json:"credit_note"`
+	Currency        string            `json:"currency"`
+	Customer        string            `json:"customer"`
+	Description     *string           `json:"description"`
+	EndingBalance   int64             `json:"ending_balance"`
+	Invoice         form.Null         `json:"invoice"`
+	Metadata        map[string]string `json:"metadata"`
+	Type            string            `json:"type"`
+}
+
+// Adjust answers POST /v1/customers/{id}/balance_transactions.
+func Adjust(ctx context.Context, c *kernel.Call) (any, error) {
+	a := Adjustment{Header: Adjustments.Start(c.Now), Customer: c.ID, Metadata: map[string]string{}, Type: "adjustment"}
+	p := c.Params
+	p.Require("amount", "currency")
+	form.ReadCurrency(p, "currency", &a.Currency)
+	most := billing.MaxAmount(a.Currency)
+	p.Integer("amount", -most, most, &a.Amount)
+	p.Clearable("description", &a.Description)
+	p.Metadata(&a.Metadata)
+	if err := p.Done(); err != nil {
+		return nil, err
+	}
+	cu, err := Live(ctx, c.Step, c.ID, "id")
+	if err != nil {
+		return nil, err
+	}
+	if cu.Balance != 0 && *cu.Currency != a.Currency {
+		return nil, form.Refuse("currency", "", "In the sandbox a customer has a balance in one currency; that of this one is in %s.", *cu.Currency)
+	}
+	before := *cu
+	cu.Balance += a.Amount
+	if cu.Currency == nil || before.Balance == 0 {
+		cu.Currency = &a.Currency
+	}
+	a.EndingBalance = cu.Balance
+	if err := kernel.Put(ctx, c.Q, a); err != nil {
+		return nil, err
+	}
+	return a, c.Change(ctx, "customer.updated", before, cu)
+}
+
+// ListAdjustments answers GET /v1/customers/{id}/balance_transactions.
+func ListAdjustments(ctx context.Context, c *kernel.Call) (any, error) {
+	if _, err := Live(ctx, c.Step, c.ID, "id"); err != nil {
+		return nil, err
+	}
+	var f kernel.Filter
+	f.And(`doc ->> '$.customer' = ?`, c.ID)
+	k := Adjustments
+	k.Path = All.Path + "/" + c.ID + "/balance_transactions"
+	return k.Page(ctx, c, f)
+}
+
+// CreditOf reads the credit of a customer by its currency, as
+// customer.invoice_credit_balance shows it: positive, where balance is negative.
+func CreditOf(ctx context.Context, q kernel.Querier, customerID string) (any, error) {
+	cu, err := All.Get(ctx, q, customerID, "customer")
+	if err != nil || cu.Balance == 0 {
+		return map[string]int64{}, err
+	}
+	return map[string]int64{*cu.Currency: -cu.Balance}, nil
+}

@@ -1,0 +1,173 @@
+package customers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// PaymentMethods are all cards and bank accounts.
+var PaymentMethods = kernel.Kind[PaymentMethod]{Name: "payment_method", Prefix: "pm", Label: "PaymentMethod", Path: "/v1/payment_methods"}
+
+// PaymentMethod is a card or a bank account of a customer. Its number decides
+// how it behaves at a renewal; the last four digits tell the test numbers
+// apart.
+type PaymentMethod struct {
+	kernel.Header
+	AllowRedisplay string            `json:"allow_redisplay"`
+	BillingDetails BillingDetails    `json:"billing_details"`
+	Card           *card             `json:"card,omitempty"`
+	Customer       string            `json:"customer"`
+	Metadata       map[string]string `json:"metadata"`
+	SepaDebit      *sepaDebit        `json:"sepa_debit,omitempty"`
+	Type           string            `json:"type"`
+}
+
+// BillingDetails is whom a payment method belongs to.
+type BillingDetails struct {
+	Address form.Address `json:"address"`
+	Email   *string      `json:"email"`
+	Name    *string      `json:"name"`
+	Phone   *string      `json:"phone"`
+	TaxID   form.Null    `json:"tax_id"`
+}
+
+type card struct {
+	Brand             string       `json:"brand"`
+	Checks            CardChecks   `json:"checks"`
+	Country           string       `json:"country"`
+	DisplayBrand      string       `json:"display_brand"`
+	ExpMonth          int          `json:"exp_month"`
+	ExpYear           int          `json:"exp_year"`
+	Fingerprint       string       `json:"fingerprint"`
+	Funding           string       `json:"funding"`
+	GeneratedFrom     form.Null    `json:"generated_from"`
+	Last4             string       `json:"last4"`
+	Networks          cardNetworks `json:"networks"`
+	RegulatedStatus   string       `json:"regulated_status"`
+	ThreeDSecureUsage struct {
+		Supported bool `json:"supported"`
+	} `json:"three_d_secure_usage"`
+	Wallet form.Null `json:"wallet"`
+}
+
+// CardChecks are the results of the bank's checks of a card.
+type CardChecks struct {
+	AddressLine1      form.Null `json:"address_line1_check"`
+	AddressPostalCode form.Null `json:"address_postal_code_check"`
+	CVC               string    `json:"cvc_check"`
+}
+
+type cardNetworks struct {
+	Available []string  `json:"available"`
+	Preferred form.Null `json:"preferred"`
+}
+
+// TestCard is one of the card numbers that the hosted pages know.
+type TestCard struct {
+	number, fingerprint string
+	Declines            bool // declines reports whether the bank declines it at once
+	Authenticates       bool // its owner has to confirm each payment (3-D Secure)
+}
+
+// confirmedCard ends the number of the card whose owner confirms each payment.
+const confirmedCard = "3184"
+
+// ReadCard returns the test card with the number that was typed. Otherwise
+// problem tells people why there is none.
+func ReadCard(typed string) (found TestCard, problem string) {
+	number := strings.NewReplacer(" ", "", "-", "").Replace(typed)
+	for _, c := range []TestCard{
+		{number: "4242424242424242", fingerprint: "sandbox4242pays0"},
+		{number: "4000000000000002", fingerprint: "sandbox0002none0", Declines: true},
+		{number: "4000000000000341", fingerprint: "sandbox0341once0"}, // fails at renewal
+		{number: "4000002760003184", fingerprint: "sandbox3184asks0", Authenticates: true},
+	} {
+		if number == c.number {
+			return c, ""
+		}
+	}
+	switch {
+	case number == "":
+		return TestCard{}, "Enter a card number."
+	case !form.Digits(number) || len(number) < 12 || len(number) > 19 || !luhn(number):
+		return TestCard{}, "This is not a valid card number. Use one of the test cards."
+	}
+	return TestCard{}, "No real card is charged here. Use one of the test cards."
+}
+
+// Describe describes the card or account for people.
+func (pm *PaymentMethod) Describe() string {
+	if pm.SepaDebit != nil {
+		return "Debit of the account ending in " + pm.SepaDebit.Last4
+	}
+	return fmt.Sprintf("Visa ending in %s, valid until %02d/%d", pm.Card.Last4, pm.Card.ExpMonth, pm.Card.ExpYear)
+}
+
+// Presence says whether the buyer is present when a card is charged.
+type Presence bool
+
+// The buyer is present on a hosted page, and absent at a renewal or a retry.
+const (
+	BuyerPresent Presence = true
+	BuyerAbsent  Presence = false
+)
+
+// Declines reports whether the bank declines the card. The one that ends in
+// 0341 pays only while the buyer is present.
+func (pm *PaymentMethod) Declines(present Presence) bool {
+	return pm.Card != nil && pm.Card.Last4 == "0341" && present == BuyerAbsent
+}
+
+// Authenticates reports whether the owner of the card has to confirm each
+// payment, whether present or not.
+func (pm *PaymentMethod) Authenticates() bool {
+	return pm.Card != nil && pm.Card.Last4 == confirmedCard
+}
+
+// luhn checks the check digit of a card number.
+func luhn(number string) bool {
+	sum := 0
+	for i := range len(number) {
+		digit := int(number[len(number)-1-i] - '0')
+		if i%2 == 1 {
+			if digit *= 2; digit > 9 {
+				digit -= 9
+			}
+		}
+		sum += digit
+	}
+	return sum%10 == 0
+}
+
+// AttachCard stores a card for a customer.
+func AttachCard(ctx context.Context, st *kernel.Step, c TestCard, cu *Customer) (*PaymentMethod, error) {
+	pm := newPaymentMethod(st, MethodCard, cu)
+	pm.Card = &card{
+		Brand: "visa", DisplayBrand: "visa", Country: "US", Funding: "credit",
+		Checks:   CardChecks{CVC: "pass"},
+		ExpMonth: 12, ExpYear: time.Unix(st.Now, 0).UTC().Year() + 4,
+		Fingerprint: c.fingerprint, Last4: c.number[len(c.number)-4:],
+		Networks: cardNetworks{Available: []string{"visa"}}, RegulatedStatus: "unregulated",
+	}
+	pm.Card.ThreeDSecureUsage.Supported = true
+	return pm, st.Create(ctx, "payment_method.attached", pm)
+}
+
+// newPaymentMethod returns a payment method with what cards and bank accounts
+// have in common.
+func newPaymentMethod(st *kernel.Step, kind string, cu *Customer) *PaymentMethod {
+	pm := &PaymentMethod{
+		Header: PaymentMethods.Start(st.Now), AllowRedisplay: "limited", Customer: cu.ID,
+		BillingDetails: BillingDetails{Email: cu.Email, Name: cu.Name, Phone: cu.Phone},
+		Metadata:       map[string]string{}, Type: kind,
+	}
+	if cu.Address != nil {
+		pm.BillingDetails.Address = *cu.Address
+	}
+	return pm
+}

@@ -1,0 +1,67 @@
+package customers
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// CheckCard refuses a payment method that is not the customer's. A nil id is
+// accepted.
+func CheckCard(ctx context.Context, st *kernel.Step, id *string, customerID, param string) error {
+	if id == nil {
+		return nil
+	}
+	pm, err := PaymentMethods.Get(ctx, st.Q, *id, param)
+	if err == nil && pm.Customer != customerID {
+		err = form.Refuse(param, "", "The customer does not have a payment method with the ID %s. The payment method must be attached to the customer.", *id)
+	}
+	return err
+}
+
+// GetPaymentMethod answers GET /v1/payment_methods/{id}.
+func GetPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
+	return kernel.Retrieve(ctx, c, PaymentMethods)
+}
+
+// ListPaymentMethods answers GET /v1/payment_methods.
+func ListPaymentMethods(ctx context.Context, c *kernel.Call) (any, error) {
+	var f kernel.Filter
+	f.Equals(c.Params, "customer", "$.customer")
+	f.Equals(c.Params, "type", "$.type")
+	return PaymentMethods.Page(ctx, c, f)
+}
+
+// AttachPaymentMethod answers POST /v1/payment_methods/{id}/attach. It accepts
+// the names of some of Stripe's test cards.
+func AttachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
+	var customerID string
+	c.Params.Require("customer")
+	c.Params.Text("customer", &customerID)
+	if err := c.Params.Done(); err != nil {
+		return nil, err
+	}
+	number, known := map[string]string{
+		"pm_card_visa":                   "4242424242424242",
+		"pm_card_visa_chargeDeclined":    "4000000000000002",
+		"pm_card_chargeCustomerFail":     "4000000000000341",
+		"pm_card_authenticationRequired": "4000002760003184",
+	}[c.ID]
+	if !known {
+		pm, err := PaymentMethods.Get(ctx, c.Q, c.ID, "id")
+		if err == nil && pm.Customer != customerID {
+			return nil, form.Refuse("", "", "The payment method you provided has already been attached to a customer.")
+		}
+		return pm, err
+	}
+	cu, err := Live(ctx, c.Step, customerID, "customer")
+	if err != nil {
+		return nil, err
+	}
+	found, _ := ReadCard(number)
+	if found.Declines {
+		return nil, DeclinedCard().Answer("")
+	}
+	return AttachCard(ctx, c.Step, found, cu)
+}

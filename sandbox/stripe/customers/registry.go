@@ -1,0 +1,117 @@
+package customers
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// RegistryPath is the path of the registry of VAT numbers.
+const RegistryPath = kernel.OwnRoot + "/registry"
+
+// registered are the answers of the registry, by plain value.
+var registered = kernel.Kind[registration]{Name: "sandbox.registration", Label: "registration"}
+
+// registration is the registry's answer about a value.
+type registration struct {
+	kernel.Header
+	Status string  `json:"status"`
+	Name   *string `json:"name"`
+}
+
+// registryEntry is the body of the control.
+type registryEntry struct {
+	Value  string  `json:"value"`
+	Status string  `json:"status"`
+	Name   *string `json:"name"`
+}
+
+// ChangeRegistry returns the handler of PUT /sandbox/stripe/registry. The answer applies to the
+// tax IDs with the value, present and future ones.
+func ChangeRegistry(e *kernel.Engine) http.HandlerFunc {
+	statuses := []string{verified, unverified, pending, unavailable}
+	return func(w http.ResponseWriter, r *http.Request) {
+		var entry registryEntry
+		if !kernel.ReadControl(w, r, &entry) {
+			return
+		}
+		wrong := map[string]string{}
+		if plainTaxID(entry.Value) == "" {
+			wrong["value"] = "The value is required."
+		}
+		if !slices.Contains(statuses, entry.Status) {
+			wrong["status"] = "The status must be one of " + strings.Join(statuses, ", ") + "."
+		}
+		if len(wrong) > 0 {
+			kernel.RefuseControl(w, wrong)
+			return
+		}
+		err := e.Settle(r.Context())
+		if err == nil {
+			err = e.Write(r.Context(), func(ctx context.Context, st *kernel.Step) error { return register(ctx, st, entry) })
+		}
+		if err != nil {
+			kernel.FailControl(w, r, e.Log(), err)
+			return
+		}
+		kernel.WriteControl(w, http.StatusOK, kernel.Data{Data: entry})
+	}
+}
+
+// register stores an answer and updates the tax IDs with the value.
+func register(ctx context.Context, st *kernel.Step, entry registryEntry) error {
+	plain := plainTaxID(entry.Value)
+	head := kernel.Header{ID: plain, Object: registered.Name, Created: st.Now}
+	if err := kernel.Put(ctx, st.Q, registration{Header: head, Status: entry.Status, Name: entry.Name}); err != nil {
+		return err
+	}
+	ids, err := TaxIDs.Where(ctx, st.Q, `upper(replace(replace(replace(doc ->> '$.value', ' ', ''), '.', ''), '-', '')) = ?`, plain)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		if err := answer(ctx, st, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// RegistryAnswers is the action of TimerRegistryAnswers.
+func RegistryAnswers(ctx context.Context, st *kernel.Step, id string) error {
+	found, err := TaxIDs.Find(ctx, st.Q, id)
+	if errors.Is(err, kernel.ErrAbsent) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return answer(ctx, st, found)
+}
+
+// answer sets the verification of a tax ID: the answer that was set for its value, else the
+// answer of a test value, else unverified.
+func answer(ctx context.Context, st *kernel.Step, id *TaxID) error {
+	plain := plainTaxID(id.Value)
+	v := verification{Status: unverified}
+	if status, ok := testTaxIDs[plain]; ok {
+		v.Status = status
+	}
+	known, err := registered.Find(ctx, st.Q, plain)
+	switch {
+	case err == nil:
+		v.Status = known.Status
+		if v.Status == verified {
+			v.VerifiedName = known.Name
+		}
+	case !errors.Is(err, kernel.ErrAbsent):
+		return err
+	}
+	before := *id
+	id.Verification = &v
+	return st.Change(ctx, "customer.tax_id.updated", before, id)
+}

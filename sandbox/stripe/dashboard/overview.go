@@ -1,0 +1,190 @@
+package dashboard
+
+import (
+	"context"
+	"maps"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
+	"github.com/tenantry/tenantry/sandbox/theme"
+)
+
+// overviewPart is the first page: how to reach the provider, how it is, what
+// comes next and what happened last.
+type overviewPart struct {
+	API, Key, Secret, Hook string
+	Curl, Go, Node         string
+	Numbers                []number
+	Coming                 []coming
+	Happened               []happening
+}
+
+// number is a figure that leads to its list.
+type number struct {
+	Label, Text, Href string
+	Bad               bool
+}
+
+// coming is something that happens by itself.
+type coming struct {
+	theme.Coming
+	When theme.Moment
+}
+
+func (d *Dashboard) overview(ctx context.Context, st *kernel.Step, _ *http.Request, f *frame) error {
+	f.Title, f.Here = "Overview", "Overview"
+	part := &overviewPart{API: d.cfg.API, Key: d.cfg.Key, Secret: d.cfg.Secret, Hook: d.cfg.Hook, Curl: d.curl("/v1/customers", "-d", "email=ada@example.test")}
+	if d.cfg.AtRoot {
+		part.Go = "config := &stripe.BackendConfig{URL: stripe.String(\"" + d.cfg.API + "\")}\nclient := stripe.NewClient(\"" + d.cfg.Key + "\",\n\tstripe.WithBackends(stripe.NewBackendsWithConfig(config)))"
+		part.Node = "const stripe = new Stripe('" + d.cfg.Key + "', " + nodeHost(d.cfg.API) + ")"
+	}
+	f.Overview = part
+	for _, n := range []struct {
+		label, href, where string
+		bad                bool
+	}{
+		{"Customers", "/customers", `kind = 'customer' AND doc ->> '$.deleted' IS NULL`, false},
+		{"Running subscriptions", "/subscriptions", `kind = 'subscription' AND doc ->> '$.status' IN ('active', 'trialing', 'past_due', 'unpaid')`, false},
+		{"Open invoices", "/invoices?status=open", `kind = 'invoice' AND doc ->> '$.status' = 'open'`, true},
+		{"Undelivered events", "/events?delivery=waiting", `kind = 'event' AND doc ->> '$.pending_webhooks' > 0`, true},
+	} {
+		count, err := kernel.Count(ctx, st.Q, n.where)
+		if err != nil {
+			return err
+		}
+		part.Numbers = append(part.Numbers, number{Label: n.label, Text: strconv.Itoa(count), Href: Path + n.href, Bad: n.bad && count > 0})
+	}
+	found, _, err := kernel.Events.Newest(ctx, st.Q, 12, "", `true`)
+	if err != nil {
+		return err
+	}
+	if part.Happened, err = d.happenings(ctx, st, found); err != nil {
+		return err
+	}
+	next, err := ComingNext(ctx, st, 6)
+	for _, c := range next {
+		part.Coming = append(part.Coming, coming{c, at(c.At.Unix(), st.Now)})
+	}
+	return err
+}
+
+// ComingNext reads what happens next by itself, the soonest first.
+func ComingNext(ctx context.Context, st *kernel.Step, limit int) ([]theme.Coming, error) {
+	next, err := kernel.NextTimers(ctx, st.Q, limit)
+	if err != nil {
+		return nil, err
+	}
+	var all []theme.Coming
+	for _, t := range next {
+		c := theme.Coming{Kind: t.Kind, What: wordsFor(t.Kind), About: short(t.Object), Href: hrefOf(t.Object), At: time.Unix(t.At, 0).UTC(), Renews: t.Kind == subscriptions.TimerPeriodEnds}
+		if t.Customer != "" {
+			who, err := personOf(ctx, st, t.Customer)
+			if err != nil {
+				return nil, err
+			}
+			c.About = who.Text
+		}
+		all = append(all, c)
+	}
+	return all, nil
+}
+
+// LastEvents reads what happened last, the newest first.
+func LastEvents(ctx context.Context, st *kernel.Step, limit int) ([]theme.Event, error) {
+	found, _, err := kernel.Events.Newest(ctx, st.Q, limit, "", `true`)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]theme.Event, 0, len(found))
+	for _, e := range found {
+		all = append(all, theme.Event{ID: e.ID, Type: e.Type, At: time.Unix(e.Created, 0).UTC(), Waiting: int(e.PendingWebhooks)})
+	}
+	return all, nil
+}
+
+// wordsFor says what a kind of timer does.
+func wordsFor(kind string) string {
+	words, known := map[string]string{
+		"subscription.period_ends":            "A period ends",
+		"subscription.upcoming":               "A renewal is announced",
+		"subscription.trial_will_end":         "The end of a trial is announced",
+		"subscription.incomplete_expires":     "A first payment lapses",
+		"subscription.pending_items":          "What waits is invoiced",
+		"subscription.pending_update_expires": "A waiting change lapses",
+		"checkout.expires":                    "A checkout expires",
+		"invoice.finalizes":                   "An invoice is finalized and paid",
+		"invoice.retries":                     "A payment is tried again",
+		"payment_intent.settles":              "A debit is settled",
+	}[kind]
+	if !known {
+		return kind
+	}
+	return words
+}
+
+// curl returns a command that calls the API.
+func (d *Dashboard) curl(path string, args ...string) string {
+	return "curl " + d.cfg.API + path + " \\\n  -u " + d.cfg.Key + ": " + strings.Join(args, " ")
+}
+
+// nodeHost returns the options of Stripe's client for Node that lead to a URL.
+func nodeHost(api string) string {
+	scheme, rest, _ := strings.Cut(api, "://")
+	host, port, _ := strings.Cut(strings.SplitN(rest, "/", 2)[0], ":")
+	options := "{host: '" + host + "', protocol: '" + scheme + "'"
+	if port != "" {
+		options += ", port: " + port
+	}
+	return options + "}"
+}
+
+func sortedKeys(m map[string]string) []string { return slices.Sorted(maps.Keys(m)) }
+
+// coveragePart is the page about what the API supports.
+type coveragePart struct {
+	Groups []coverageGroup
+	Count  int
+}
+
+type coverageGroup struct {
+	Name   string
+	Routes []covered
+}
+
+// covered is an endpoint with the parameters that it takes.
+type covered struct {
+	Method, Path string
+	Params       []string
+}
+
+func (d *Dashboard) coverage(_ context.Context, _ *kernel.Step, _ *http.Request, f *frame) error {
+	f.Title, f.Here = "Coverage", "Coverage"
+	part := &coveragePart{Count: len(d.cfg.Routes)}
+	f.Coverage = part
+	params := coveredParams()
+	for _, r := range d.cfg.Routes {
+		name := groupOf(r.Path)
+		i := slices.IndexFunc(part.Groups, func(g coverageGroup) bool { return g.Name == name })
+		if i < 0 {
+			i, part.Groups = len(part.Groups), append(part.Groups, coverageGroup{Name: name})
+		}
+		part.Groups[i].Routes = append(part.Groups[i].Routes, covered{r.Method, r.Path, params[r.Method+" "+r.Path]})
+	}
+	return nil
+}
+
+// groupOf names the kind of object that a path is about.
+func groupOf(path string) string {
+	parts := strings.Split(path, "/")[2:] // without the version
+	name := parts[0]
+	if len(parts) > 1 && slices.Contains([]string{"billing", "billing_portal", "checkout", "test_helpers", "core"}, name) {
+		name += " " + parts[1]
+	}
+	name = strings.ReplaceAll(name, "_", " ")
+	return strings.ToUpper(name[:1]) + name[1:]
+}

@@ -1,0 +1,179 @@
+package dashboard
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
+	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
+	"github.com/tenantry/tenantry/sandbox/theme"
+)
+
+// listPart is a table with filters and a link to older rows.
+type listPart struct {
+	Intro   string
+	Chips   []chip
+	Table   table
+	Older   string // the address of older rows; empty if there are none
+	Empty   string // what to say if there is nothing
+	Example string // a command that creates something
+}
+
+type chip struct {
+	Text, Href string
+	On         bool
+}
+
+// table is a table whose rows lead somewhere.
+type table struct {
+	Columns []string
+	Rows    []row
+}
+
+type row struct {
+	Href  string
+	Cells []cell
+}
+
+// cell is one value, with a second line, a mark or the initials of a person.
+type cell struct {
+	Label, Text, Second string
+	Mark                string // good, warn, bad, half or off
+	Person, Hue         string
+	Mono, Right, Strong bool
+	When                *theme.Moment
+}
+
+// detailPart is a page about one object: facts on the left, what belongs to it
+// and what happened on the right.
+type detailPart struct {
+	ID, Note string
+	Status   cell
+	Actions  []action
+	Facts    []fact
+	Sections []section
+	Happened []happening
+	Body     string // the object as JSON
+	Open     bool   // whether that is what the page is about
+}
+
+// action is a link or, if it changes something, a form.
+type action struct {
+	Text, Href string
+	Post       bool
+}
+
+type fact struct {
+	Label, Text, Href string
+	Mono              bool
+	When              *theme.Moment
+}
+
+type section struct {
+	Title, Empty string
+	Table        table
+}
+
+// happening is an event in a time line.
+type happening struct {
+	Type, Href    string
+	ObjectID      string // shortened
+	About         string // whom it is about, or else the object
+	AboutHref     string // the page of the object
+	CustomerHref  string
+	When          theme.Moment
+	Mark, MarkSay string
+}
+
+// statusOf describes the status of a subscription.
+func statusOf(sub *subscriptions.Subscription) cell {
+	c := cell{Label: "Status", Mark: "good", Text: words(sub.Status)}
+	switch sub.Status {
+	case subscriptions.PastDue, subscriptions.Unpaid:
+		c.Mark = "bad"
+	case subscriptions.Incomplete, subscriptions.Paused:
+		c.Mark = "warn"
+	case subscriptions.Canceled, subscriptions.IncompleteExpired:
+		c.Mark = "off"
+	case subscriptions.Trialing:
+		c.Mark = "half"
+	}
+	switch {
+	case sub.PendingUpdate != nil:
+		c.Second = "a change waits"
+	case sub.CancelAt != nil && !sub.Ended():
+		c.Mark, c.Second = "half", "ends "+form.Day(*sub.CancelAt)
+	}
+	return c
+}
+
+// invoiceStatus describes the status of an invoice.
+func invoiceStatus(in *invoices.Invoice) cell {
+	mark := map[string]string{
+		invoices.Paid: "good", invoices.Open: "warn", invoices.Draft: "half", invoices.Void: "off", invoices.Uncollectible: "bad",
+	}[in.Status]
+	c := cell{Label: "Status", Text: words(in.Status), Mark: mark}
+	if in.Status == invoices.Open && in.AttemptCount > 0 {
+		c.Mark, c.Text = "bad", "Not paid"
+	}
+	return c
+}
+
+// words turns a name such as past_due into words.
+func words(name string) string {
+	if name == "" {
+		return ""
+	}
+	return strings.ToUpper(name[:1]) + strings.ReplaceAll(name[1:], "_", " ")
+}
+
+// money formats an amount in minor units.
+func money(amount int64, code string) string {
+	text, shown, _ := strings.Cut(form.FormatAmount(amount, code), " ")
+	symbol, known := map[string]string{"EUR": "€", "USD": "$", "GBP": "£"}[shown]
+	if !known {
+		return text + " " + shown
+	}
+	if rest, negative := strings.CutPrefix(text, "-"); negative {
+		return "−" + symbol + rest
+	}
+	return symbol + text
+}
+
+// initials returns one or two letters of a name and the class of their colour.
+func initials(name, id string) (letters, hue string) {
+	for word := range strings.FieldsFuncSeq(name, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+		if utf8.RuneCountInString(letters) < 2 {
+			first, _ := utf8.DecodeRuneInString(word)
+			letters += string(unicode.ToUpper(first))
+		}
+	}
+	if letters == "" {
+		letters = "?"
+	}
+	sum := 0
+	for _, r := range id {
+		sum += int(r)
+	}
+	return letters, "hue" + string(rune('0'+sum%6))
+}
+
+// hrefOf returns the page about an object; empty if it has none.
+func hrefOf(id string) string {
+	for prefix, list := range map[string]string{"cus_": "/customers/", "sub_": "/subscriptions/", "in_": "/invoices/", "evt_": "/events/"} {
+		if strings.HasPrefix(id, prefix) {
+			return Path + list + id
+		}
+	}
+	return ""
+}
+
+// short shortens an id.
+func short(id string) string {
+	if len(id) <= 18 {
+		return id
+	}
+	return id[:10] + "…" + id[len(id)-4:]
+}

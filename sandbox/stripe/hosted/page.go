@@ -1,0 +1,201 @@
+package hosted
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"html/template"
+	"net/http"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/sandbox/stripe/pages"
+	"github.com/tenantry/tenantry/sandbox/stripe/payments"
+	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
+	"github.com/tenantry/tenantry/sandbox/theme"
+)
+
+//go:embed invoice.html
+var pageHTML string
+
+// Page is the page of an invoice that was finalized.
+type Page struct {
+	engine *kernel.Engine
+	brand  theme.Brand
+	page   *template.Template
+}
+
+// NewPage returns the page of the invoices that e keeps.
+func NewPage(e *kernel.Engine, b theme.Brand) *Page {
+	return &Page{engine: e, brand: b, page: pages.Parse(pageHTML)}
+}
+
+// pageView is the data of the page's template.
+type pageView struct {
+	pages.Reader
+	Title, Note  string
+	Lines        []shownLine
+	Amount, PDF  string // both empty if there is no such invoice
+	Credit       string // what the account's balance adds to the lines; empty for nothing
+	Payable      bool
+	Confirmation *pages.Confirmation // nil unless a payment waits for its payer
+	Action       string
+	Typed, Error string
+}
+
+type shownLine struct{ Text, Period, Amount string }
+
+// Show answers GET.
+func (p *Page) Show(w http.ResponseWriter, r *http.Request) {
+	if err := p.engine.Settle(r.Context()); err != nil {
+		pages.Fail(w, r, p.engine.Log(), err)
+		return
+	}
+	p.write(w, r, http.StatusOK, "")
+}
+
+// Use answers POST: a payment is confirmed or refused, or the invoice is paid
+// with another card. It redirects to the page, which shows what became of it.
+func (p *Page) Use(w http.ResponseWriter, r *http.Request) {
+	ctx := r.Context()
+	if err := p.engine.Settle(ctx); err != nil {
+		pages.Fail(w, r, p.engine.Log(), err)
+		return
+	}
+	r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
+	var refused *customers.PaymentError
+	problem := ""
+	err := p.engine.Write(ctx, func(ctx context.Context, st *kernel.Step) error {
+		in, err := find(ctx, st, r.PathValue("id"))
+		if err != nil || !payable(in) {
+			return err // the page says so
+		}
+		if answer := r.PostFormValue("authentication"); answer != "" {
+			refused, err = subscriptions.Authenticate(ctx, st, in, answer == pages.Confirmed)
+			return err
+		}
+		refused, problem, err = payWithCard(ctx, st, in, r.PostFormValue("card_number"))
+		return err
+	})
+	switch {
+	case errors.Is(err, customers.ErrDeclined):
+		p.write(w, r, http.StatusPaymentRequired, "The card was declined. Try another one.")
+	case refusal(err) != "":
+		p.write(w, r, http.StatusConflict, refusal(err))
+	case err != nil && !errors.Is(err, kernel.ErrAbsent):
+		pages.Fail(w, r, p.engine.Log(), err)
+	case problem != "":
+		p.write(w, r, http.StatusUnprocessableEntity, problem)
+	case refused != nil && !refused.Waits():
+		p.write(w, r, http.StatusPaymentRequired, refused.Message)
+	default:
+		w.Header().Set("Cache-Control", "no-store")
+		http.Redirect(w, r, invoices.PagePath(r.PathValue("id")), http.StatusSeeOther) //nolint:gosec // the path stays on this site
+	}
+}
+
+// refusal returns the message of an error that clients of the API see too;
+// empty for any other.
+func refusal(err error) string {
+	if refused, ok := errors.AsType[*form.Error](err); ok {
+		return refused.Message
+	}
+	return ""
+}
+
+// payWithCard pays an invoice with the card that was typed. The customer keeps
+// the card; nothing else is paid with it. problem says what is wrong with the
+// number.
+func payWithCard(ctx context.Context, st *kernel.Step, in *invoices.Invoice, number string) (refused *customers.PaymentError, problem string, err error) {
+	card, problem := customers.ReadCard(number)
+	switch {
+	case problem != "":
+		return nil, problem, nil
+	case card.Declines:
+		return nil, "", customers.ErrDeclined
+	}
+	cu, err := customers.Live(ctx, st, in.Customer, "customer")
+	if err != nil {
+		return nil, "", err
+	}
+	pm, err := customers.AttachCard(ctx, st, card, cu)
+	if err != nil {
+		return nil, "", err
+	}
+	refused, err = subscriptions.PayWith(ctx, st, in, pm.ID)
+	return refused, "", err
+}
+
+// find reads an invoice that has a page. Errors: kernel.ErrAbsent.
+func find(ctx context.Context, st *kernel.Step, id string) (*invoices.Invoice, error) {
+	if err := st.Follow(ctx, id); err != nil {
+		return nil, err
+	}
+	in, err := invoices.All.Find(ctx, st.Q, id)
+	if err == nil && in.HostedInvoiceURL == nil {
+		return nil, kernel.ErrAbsent
+	}
+	return in, err
+}
+
+func payable(in *invoices.Invoice) bool {
+	return in.Status == invoices.Open || in.Status == invoices.Uncollectible
+}
+
+// write renders the invoice. problem says why it is not paid.
+func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, problem string) {
+	st := p.engine.Read()
+	view := pageView{Reader: pages.For(p.brand, r), Typed: r.PostFormValue("card_number")}
+	in, err := find(r.Context(), st, r.PathValue("id"))
+	switch {
+	case errors.Is(err, kernel.ErrAbsent):
+		status = http.StatusNotFound
+		view.Title, view.Note = view.T("There is no such invoice"), view.T("Check the link, or open it again where you came from.")
+	case err == nil:
+		var cu *customers.Customer
+		if cu, err = customers.All.Find(r.Context(), st.Q, in.Customer); err == nil {
+			view.Reader = pages.For(p.brand, r, cu.PreferredLocales...)
+			view.Error = view.T(problem)
+			err = view.fill(r.Context(), st, in)
+		}
+	}
+	if err != nil && !errors.Is(err, kernel.ErrAbsent) {
+		pages.Fail(w, r, p.engine.Log(), err)
+		return
+	}
+	w.Header().Set("Referrer-Policy", "no-referrer")
+	pages.Write(w, r, p.engine.Log(), status, p.page, "'self'", view)
+}
+
+// fill shows an invoice.
+func (view *pageView) fill(ctx context.Context, st *kernel.Step, in *invoices.Invoice) error {
+	view.Amount, view.PDF, view.Action = view.Reader.Amount(in.AmountDue, in.Currency), *in.InvoicePDF, invoices.PagePath(in.ID)
+	for _, line := range in.Lines.Data {
+		view.Lines = append(view.Lines, shownLine{
+			line.Description, view.Period(line.Period.Start, line.Period.End), view.Reader.Amount(line.Amount, in.Currency),
+		})
+	}
+	if credit := in.AmountDue - in.Total; credit != 0 {
+		view.Credit = view.Reader.Amount(credit, in.Currency)
+	}
+	view.Title = view.T("Invoice {number}", "number", *in.Number)
+	if !payable(in) {
+		view.Error, view.Typed = "", ""
+		view.Note = view.T(map[string]string{invoices.Paid: "It is paid. Thank you.", invoices.Void: "It was voided. Nothing is owed."}[in.Status])
+		return nil
+	}
+	payment, err := invoices.PaymentStatus(ctx, st, in)
+	switch {
+	case err != nil:
+		return err
+	case payment == payments.Processing:
+		view.Note = view.T("Your account is being debited. That takes a few days.")
+		return nil
+	case payment == payments.RequiresAction:
+		view.Confirmation = &pages.Confirmation{Reader: view.Reader, Action: view.Action, Amount: view.Amount}
+	}
+	view.Payable = true
+	return nil
+}

@@ -1,0 +1,57 @@
+package invoices
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/sandbox/stripe/payments"
+)
+
+// Close voids an invoice or marks it uncollectible. It refuses to void one
+// whose payment is still processing.
+func Close(ctx context.Context, st *kernel.Step, in *Invoice, status string) error {
+	now := st.Now
+	in.Status, in.NextPaymentAttempt, in.AutoAdvance = status, nil, false
+	if err := st.StopTimer(ctx, TimerRetries, in.ID); err != nil {
+		return err
+	}
+	if status == Uncollectible {
+		in.StatusTransitions.MarkedUncollectibleAt = &now
+		return st.Create(ctx, "invoice.marked_uncollectible", in)
+	}
+	payment, pi, err := openPayment(ctx, st, in)
+	switch {
+	case err != nil:
+		return err
+	case pi.Status == payments.Processing:
+		return form.Refuse("", "payment_intent_unexpected_state", "A payment of this invoice is still processing.")
+	}
+	reason := "void_invoice"
+	pi.Status, pi.CanceledAt, pi.CancellationReason, pi.NextAction = "canceled", &now, &reason, nil
+	if err := st.Create(ctx, "payment_intent.canceled", pi); err != nil {
+		return err
+	}
+	payment.Status, payment.StatusTransitions.CanceledAt = "canceled", &now
+	if err := kernel.Put(ctx, st.Q, payment); err != nil {
+		return err
+	}
+	if err := giveBackBalance(ctx, st, in); err != nil {
+		return err
+	}
+	in.StatusTransitions.VoidedAt = &now
+	return st.Create(ctx, "invoice.voided", in)
+}
+
+// giveBackBalance returns to the customer's balance what the invoice took from
+// it.
+func giveBackBalance(ctx context.Context, st *kernel.Step, in *Invoice) error {
+	cu, err := customers.All.Get(ctx, st.Q, in.Customer, "customer")
+	if err != nil || cu.Deleted {
+		return err
+	}
+	before := *cu
+	cu.Balance += in.StartingBalance - *in.EndingBalance
+	return st.Change(ctx, "customer.updated", before, cu)
+}

@@ -1,0 +1,207 @@
+package invoices
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/billing"
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/sandbox/stripe/payments"
+)
+
+// Finalize numbers a draft, applies the customer's balance and opens a payment
+// for the rest. If nothing is left to pay, the invoice is paid by that.
+func Finalize(ctx context.Context, st *kernel.Step, in *Invoice) error {
+	cu, err := customers.All.Get(ctx, st.Q, in.Customer, "customer")
+	if err != nil {
+		return err
+	}
+	if err := remeasure(ctx, st, in); err != nil {
+		return err
+	}
+	before := *cu
+	number := fmt.Sprintf("%s-%04d", cu.InvoicePrefix, cu.NextInvoiceSequence)
+	left := in.SetBalance(cu)
+	cu.NextInvoiceSequence++
+	cu.Currency, cu.Balance = &in.Currency, left
+	if err := st.Change(ctx, "customer.updated", before, cu); err != nil {
+		return err
+	}
+	if err := in.SetCustomer(ctx, st, cu); err != nil {
+		return err
+	}
+	now := st.Now
+	in.Status, in.Number, in.EndingBalance = Open, &number, &left
+	in.link(st.Site)
+	in.EffectiveAt, in.StatusTransitions.FinalizedAt, in.AutomaticallyFinalizes = &now, &now, nil
+	if err := st.StopTimer(ctx, TimerFinalizes, in.ID); err != nil {
+		return err
+	}
+	if err := st.Create(ctx, "invoice.finalized", in); err != nil {
+		return err
+	}
+	if in.AmountDue == 0 {
+		in.Attempted = true
+		return markPaid(ctx, st, in)
+	}
+	description := map[string]string{
+		ReasonCreate: "Subscription creation", ReasonCycle: "Subscription renewal", ReasonUpdate: "Subscription update",
+		ReasonPending: "Subscription update",
+	}[in.BillingReason]
+	pi, err := payments.Create(ctx, st, in.AmountDue, in.Currency, description, in.Customer)
+	if err != nil {
+		return err
+	}
+	payment := Payment{
+		Header: Payments.Start(now), AmountRequested: in.AmountDue,
+		Currency: in.Currency, Invoice: in.ID, IsDefault: true, Status: "open",
+	}
+	payment.Payment.Type, payment.Payment.PaymentIntent = "payment_intent", pi.ID
+	return kernel.Put(ctx, st.Q, payment)
+}
+
+// markPaid ends an invoice as paid.
+func markPaid(ctx context.Context, st *kernel.Step, in *Invoice) error {
+	now := st.Now
+	in.Status, in.StatusTransitions.PaidAt = Paid, &now
+	in.AmountPaid, in.AmountRemaining, in.NextPaymentAttempt = in.AmountDue, 0, nil
+	if err := st.StopTimer(ctx, TimerRetries, in.ID); err != nil {
+		return err
+	}
+	if err := st.Create(ctx, "invoice.paid", in); err != nil {
+		return err
+	}
+	return st.Emit(ctx, "invoice.payment_succeeded", in, nil)
+}
+
+// Collect tries to pay an open invoice and returns why the payment was refused,
+// or nil. pm may be nil, which counts as a refusal. A debit leaves the invoice
+// open until it is settled; until then nothing else may pay it.
+func Collect(ctx context.Context, st *kernel.Step, in *Invoice, pm *customers.PaymentMethod, present customers.Presence) (refused *customers.PaymentError, err error) {
+	payment, pi, err := openPayment(ctx, st, in)
+	if err != nil {
+		return nil, err
+	}
+	if pi.Status == payments.Processing {
+		return nil, form.Refuse("", "payment_intent_unexpected_state", "A payment of this invoice is still processing.")
+	}
+	in.Attempted, in.AttemptCount = true, max(in.AttemptCount, 1)
+	if pm != nil {
+		if err := payments.Pay(ctx, st, pi, pm, present); err != nil {
+			return nil, err
+		}
+	}
+	if pi.Status == payments.Processing {
+		return nil, kernel.Put(ctx, st.Q, in)
+	}
+	switch {
+	case pm == nil:
+		return customers.NoPaymentMethod(), nil
+	case pi.Status == payments.RequiresAction:
+		return customers.UnconfirmedPayment(), nil
+	case pi.Status != "succeeded":
+		return pi.LastPaymentError, nil
+	}
+	return nil, CompletePayment(ctx, st, payment, in)
+}
+
+// Authenticate ends the wait for the payer of an open invoice, who confirmed or
+// refused. It returns why the invoice is not paid, or nil. Errors:
+// kernel.ErrAbsent if nobody waits.
+func Authenticate(ctx context.Context, st *kernel.Step, in *Invoice, confirmed bool) (refused *customers.PaymentError, err error) {
+	payment, pi, err := openPayment(ctx, st, in)
+	switch {
+	case err != nil:
+		return nil, err
+	case pi.Status != payments.RequiresAction:
+		return nil, kernel.ErrAbsent
+	case !confirmed:
+		return customers.FailedAuthentication(), payments.Refuse(ctx, st, pi)
+	}
+	if err := payments.Confirm(ctx, st, pi); err != nil {
+		return nil, err
+	}
+	return nil, CompletePayment(ctx, st, payment, in)
+}
+
+// CompletePayment ends an invoice whose payment has succeeded.
+func CompletePayment(ctx context.Context, st *kernel.Step, payment *Payment, in *Invoice) error {
+	now, amount := st.Now, in.AmountDue
+	payment.Status, payment.AmountPaid, payment.StatusTransitions.PaidAt = "paid", &amount, &now
+	if err := st.Create(ctx, "invoice_payment.paid", payment); err != nil {
+		return err
+	}
+	if err := markPaid(ctx, st, in); err != nil {
+		return err
+	}
+	return customers.SetDelinquent(ctx, st, in.Customer, false)
+}
+
+// PaymentStatus returns the status of the payment that an open invoice waits
+// for; empty for any other invoice.
+func PaymentStatus(ctx context.Context, st *kernel.Step, in *Invoice) (string, error) {
+	if in.Status != Open {
+		return "", nil
+	}
+	_, pi, err := openPayment(ctx, st, in)
+	if err != nil {
+		return "", err
+	}
+	return pi.Status, nil
+}
+
+// openPayment reads the payment that an open invoice waits for.
+func openPayment(ctx context.Context, st *kernel.Step, in *Invoice) (*Payment, *payments.Intent, error) {
+	open, err := Payments.Where(ctx, st.Q, `doc ->> '$.invoice' = ? AND doc ->> '$.status' = 'open'`, in.ID)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(open) != 1 {
+		return nil, nil, fmt.Errorf("invoice %s has %d open payments", in.ID, len(open))
+	}
+	pi, err := payments.Intents.Get(ctx, st.Q, open[0].Payment.PaymentIntent, "payment_intent")
+	return open[0], pi, err
+}
+
+// SetCustomer copies what an invoice shows of its customer. A draft follows the customer; a
+// finalized invoice stays as it is.
+func (in *Invoice) SetCustomer(ctx context.Context, st *kernel.Step, cu *customers.Customer) error {
+	in.CustomerAddress, in.CustomerEmail, in.CustomerName, in.CustomerPhone = cu.Address, cu.Email, cu.Name, cu.Phone
+	in.CustomerTaxExempt = cu.TaxExempt
+	var err error
+	in.CustomerTaxIDs, err = customers.TaxIDLines(ctx, st.Q, cu.ID)
+	return err
+}
+
+// SetBalance applies the customer's current balance to the invoice and returns
+// what is left of the balance.
+func (in *Invoice) SetBalance(cu *customers.Customer) (left int64) {
+	in.StartingBalance = cu.Balance
+	in.AmountDue, left = billing.Owed(in.Total, cu.Balance)
+	in.AmountRemaining = in.AmountDue
+	return left
+}
+
+// link points to the pages of an invoice at a site.
+func (in *Invoice) link(site string) {
+	page, pdf := site+PagePath(in.ID), site+PDFPath(in.ID)
+	in.HostedInvoiceURL, in.InvoicePDF = &page, &pdf
+}
+
+// MoveLinks makes the links of all invoices lead to where the sandbox is reached now: it may
+// have been at another address when they were finalized.
+func MoveLinks(ctx context.Context, st *kernel.Step) error {
+	moved, err := All.Where(ctx, st.Q, `doc ->> '$.hosted_invoice_url' IS NOT NULL AND doc ->> '$.hosted_invoice_url' <> ? || id`, st.Site+PagePath(""))
+	if err != nil {
+		return err
+	}
+	for _, in := range moved {
+		in.link(st.Site)
+		if err := kernel.Put(ctx, st.Q, *in); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,177 @@
+package invoices
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+
+	"golang.org/x/text/encoding/charmap"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// PDFPath returns the path of an invoice's PDF.
+func PDFPath(id string) string { return kernel.OwnRoot + "/invoices/" + id + "/pdf" }
+
+// PagePath returns the path of an invoice's page, on which it is paid.
+func PagePath(id string) string { return "/sandbox/invoices/" + id }
+
+// FilePath returns the path of the same PDF in the storage that its link leads to.
+func FilePath(id string) string { return kernel.OwnRoot + "/storage/" + id + ".pdf" }
+
+// ServePDF returns the handler of the links to PDFs. Like Stripe's they need no key, and
+// lead to storage on another host: this machine under its other name. A sandbox that is
+// reached under no name of this machine has no other host, and answers the file.
+func ServePDF(e *kernel.Engine) http.HandlerFunc {
+	file := ServeFile(e)
+	return func(w http.ResponseWriter, r *http.Request) {
+		host, port, _ := net.SplitHostPort(r.Host)
+		other, ok := map[string]string{"127.0.0.1": "localhost", "localhost": "127.0.0.1"}[host]
+		in, err := All.Find(r.Context(), e.Read().Q, r.PathValue("id"))
+		if !ok || err != nil || in.Number == nil {
+			file(w, r)
+			return
+		}
+		http.Redirect(w, r, "http://"+net.JoinHostPort(other, port)+FilePath(in.ID), http.StatusFound) //nolint:gosec // to this machine itself
+	}
+}
+
+// ServeFile returns the handler of the storage of PDFs.
+func ServeFile(e *kernel.Engine) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		in, err := All.Find(r.Context(), e.Read().Q, strings.TrimSuffix(r.PathValue("id"), ".pdf"))
+		if err != nil && !errors.Is(err, kernel.ErrAbsent) {
+			e.Log().ErrorContext(r.Context(), "stripe sandbox: pdf", slog.Any("error", err))
+			http.Error(w, "Something went wrong in the payment sandbox.", http.StatusInternalServerError)
+			return
+		}
+		if err != nil || in.Number == nil {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/pdf")
+		w.Header().Set("Content-Disposition", `attachment; filename="Invoice-`+*in.Number+`.pdf"`)
+		w.Header().Set("Cache-Control", "no-store")
+		_, _ = w.Write(renderPDF(in)) // an error means that the reader is gone
+	}
+}
+
+// renderPDF renders an invoice as one page, in a font that every PDF reader
+// has.
+func renderPDF(in *Invoice) []byte {
+	var page pdfPage
+	page.text(50, 20, "Invoice "+*in.Number)
+	page.text(50, 11, in.AccountName+" - no money was moved")
+	page.gap()
+	page.text(50, 11, "Date: "+form.Day(in.Created))
+	for _, about := range in.customer() {
+		page.text(50, 11, about)
+	}
+	page.gap()
+	for _, line := range in.Lines.Data {
+		page.text(50, 11, line.Description)
+		page.text(70, 9, form.Day(line.Period.Start)+" to "+form.Day(line.Period.End))
+		page.text(70, 11, form.FormatAmount(line.Amount, in.Currency))
+	}
+	page.gap()
+	page.text(50, 13, "Total: "+form.FormatAmount(in.Total, in.Currency))
+	if in.EndingBalance != nil && *in.EndingBalance != in.StartingBalance {
+		page.text(50, 13, "From the balance: "+form.FormatAmount(*in.EndingBalance-in.StartingBalance, in.Currency))
+	}
+	page.text(50, 13, "Paid: "+form.FormatAmount(in.AmountPaid, in.Currency))
+	if in.CustomerTaxExempt == "reverse" {
+		page.gap()
+		page.text(50, 11, "Tax to be paid on reverse charge basis")
+	}
+	return page.document()
+}
+
+// customer lists the lines about the customer: name, address, email and tax IDs.
+func (in *Invoice) customer() []string {
+	var lines []string
+	add := func(parts ...*string) {
+		var words []string
+		for _, part := range parts {
+			if part != nil && *part != "" {
+				words = append(words, *part)
+			}
+		}
+		if len(words) > 0 {
+			lines = append(lines, strings.Join(words, " "))
+		}
+	}
+	add(in.CustomerName)
+	if a := in.CustomerAddress; a != nil {
+		add(a.Line1)
+		add(a.Line2)
+		add(a.PostalCode, a.City, a.State)
+		add(a.Country)
+	}
+	add(in.CustomerEmail)
+	for _, id := range in.CustomerTaxIDs {
+		lines = append(lines, "VAT "+id.Value)
+	}
+	return lines
+}
+
+// pdfPage collects the contents of one A4 page from top to bottom. Lines that
+// do not fit are left out.
+type pdfPage struct {
+	drawing bytes.Buffer
+	used    int // in points from the top
+}
+
+// gap leaves an empty line.
+func (p *pdfPage) gap() { p.used += 18 }
+
+// text adds a line of text; left and size are in points.
+func (p *pdfPage) text(left, size int, text string) {
+	p.used += size + 6
+	y := 790 - p.used
+	if y < 40 {
+		return
+	}
+	// The built-in fonts have only the characters of Windows-1252.
+	var encoded strings.Builder
+	for _, r := range text {
+		b, ok := charmap.Windows1252.EncodeRune(r)
+		if !ok || b < ' ' {
+			b = '?'
+		}
+		if strings.IndexByte(`()\`, b) >= 0 {
+			encoded.WriteByte('\\')
+		}
+		encoded.WriteByte(b)
+	}
+	fmt.Fprintf(&p.drawing, "BT /F1 %d Tf %d %d Td (%s) Tj ET\n", size, left, y, encoded.String())
+}
+
+// document returns the page as a PDF file.
+func (p *pdfPage) document() []byte {
+	objects := []string{
+		"<< /Type /Catalog /Pages 2 0 R >>",
+		"<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+		"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 595 842] /Contents 4 0 R /Resources << /Font << /F1 5 0 R >> >> >>",
+		fmt.Sprintf("<< /Length %d >>\nstream\n%sendstream", p.drawing.Len(), p.drawing.String()),
+		"<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding /WinAnsiEncoding >>",
+	}
+	var file bytes.Buffer
+	file.WriteString("%PDF-1.4\n")
+	offsets := make([]int, len(objects))
+	for i, o := range objects {
+		offsets[i] = file.Len()
+		fmt.Fprintf(&file, "%d 0 obj\n%s\nendobj\n", i+1, o)
+	}
+	start := file.Len()
+	fmt.Fprintf(&file, "xref\n0 %d\n0000000000 65535 f \n", len(objects)+1)
+	for _, offset := range offsets {
+		fmt.Fprintf(&file, "%010d 00000 n \n", offset)
+	}
+	fmt.Fprintf(&file, "trailer\n<< /Size %d /Root 1 0 R >>\nstartxref\n%d\n%%%%EOF\n", len(objects)+1, start)
+	return file.Bytes()
+}

@@ -1,0 +1,243 @@
+package kernel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+)
+
+// Endpoints are all webhook endpoints, and endpointSecrets what signs the events
+// that each receives.
+var (
+	Endpoints       = Kind[WebhookEndpoint]{Name: "webhook_endpoint", Prefix: "we", Label: "webhook endpoint", Path: "/v1/webhook_endpoints"}
+	endpointSecrets = Kind[endpointSecret]{Name: "sandbox.endpoint_secret"}
+)
+
+// WebhookEndpoint is a URL that receives events.
+type WebhookEndpoint struct {
+	Header
+	APIVersion    *string           `json:"api_version"`
+	Application   form.Null         `json:"application"`
+	Description   *string           `json:"description"`
+	EnabledEvents []string          `json:"enabled_events"`
+	Metadata      map[string]string `json:"metadata"`
+	Secret        string            `json:"secret,omitempty"` // shown once, when the endpoint is created
+	Status        string            `json:"status"`
+	URL           string            `json:"url"`
+}
+
+// endpointSecret is stored under the endpoint's id.
+type endpointSecret struct {
+	Header
+	Secret string `json:"secret"`
+}
+
+// The statuses of an endpoint.
+const (
+	endpointEnabled  = "enabled"
+	endpointDisabled = "disabled"
+)
+
+// maxEndpoints is how many endpoints there can be.
+const maxEndpoints = 16
+
+// configuredEndpoint is the id of the endpoint that the settings name.
+const configuredEndpoint = "we_sandbox"
+
+// Takes reports whether events of the type are sent to the endpoint.
+func (we WebhookEndpoint) Takes(eventType string) bool {
+	return we.Status == endpointEnabled && (slices.Contains(we.EnabledEvents, "*") || slices.Contains(we.EnabledEvents, eventType))
+}
+
+// configureEndpoint stores the endpoint that the settings name, which takes every
+// event, or removes the one that earlier settings named.
+func (e *Engine) configureEndpoint(ctx context.Context) error {
+	return e.Write(ctx, func(ctx context.Context, st *Step) error {
+		if e.cfg.WebhookURL == "" {
+			return st.removeEndpoint(ctx, configuredEndpoint)
+		}
+		we, err := Endpoints.Find(ctx, st.Q, configuredEndpoint)
+		if errors.Is(err, ErrAbsent) {
+			we, err = &WebhookEndpoint{Header: Endpoints.Start(st.Now), EnabledEvents: []string{"*"}, Metadata: map[string]string{}, Status: endpointEnabled}, nil
+			we.ID = configuredEndpoint
+		}
+		if err != nil {
+			return err
+		}
+		we.URL = e.cfg.WebhookURL
+		return st.putEndpoint(ctx, *we, e.cfg.WebhookSecret)
+	})
+}
+
+// putEndpoint stores an endpoint with its secret.
+func (st *Step) putEndpoint(ctx context.Context, we WebhookEndpoint, secret string) error {
+	kept := endpointSecret{Header: Header{ID: we.ID, Object: endpointSecrets.Name, Created: we.Created}, Secret: secret}
+	if err := Put(ctx, st.Q, kept); err != nil {
+		return err
+	}
+	we.Secret = ""
+	return Put(ctx, st.Q, we)
+}
+
+// removeEndpoint removes an endpoint with what waits to be sent to it.
+func (st *Step) removeEndpoint(ctx context.Context, id string) error {
+	if err := Endpoints.Remove(ctx, st.Q, id); err != nil {
+		return err
+	}
+	if err := endpointSecrets.Remove(ctx, st.Q, id); err != nil {
+		return err
+	}
+	return st.dropDeliveries(ctx, id)
+}
+
+// dropDeliveries removes what waits to be sent to an endpoint.
+func (st *Step) dropDeliveries(ctx context.Context, id string) error {
+	if _, err := st.Q.ExecContext(ctx, `DELETE FROM stripe_deliveries WHERE endpoint = ?`, id); err != nil {
+		return fmt.Errorf("drop deliveries: %w", err)
+	}
+	return nil
+}
+
+// receivers reads the endpoints that take events of the type, oldest first.
+func receivers(ctx context.Context, q Querier, eventType string) ([]*WebhookEndpoint, error) {
+	all, err := Endpoints.Where(ctx, q, `doc ->> '$.status' = 'enabled'`)
+	if err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(all, func(we *WebhookEndpoint) bool { return !we.Takes(eventType) }), nil
+}
+
+// HasReceiver reports whether events are delivered to somebody.
+func (e *Engine) HasReceiver(ctx context.Context) (bool, error) {
+	all, err := Endpoints.Where(ctx, e.cfg.DB, `doc ->> '$.status' = 'enabled'`)
+	return len(all) > 0, err
+}
+
+// read reads the parameters that creating and updating an endpoint have in
+// common.
+func (we *WebhookEndpoint) read(p *form.Params) {
+	p.Clearable("description", &we.Description)
+	p.Metadata(&we.Metadata)
+	given := &we.URL
+	p.URL("url", &given)
+	if given == nil {
+		p.Filled("url") // it cannot be unset
+	} else {
+		we.URL = *given
+	}
+	if !p.Has("enabled_events") {
+		return
+	}
+	we.EnabledEvents = p.Texts("enabled_events")
+	if len(we.EnabledEvents) == 0 {
+		p.Fail("enabled_events", "parameter_invalid_empty", "You must enable at least one event.")
+	}
+	for _, name := range we.EnabledEvents {
+		if name != "*" && (!strings.Contains(name, ".") || strings.ContainsAny(name, " *")) {
+			p.Fail("enabled_events", "", "Invalid enabled_events: %s is not the type of an event.", name)
+		}
+	}
+}
+
+// CreateEndpoint answers POST /v1/webhook_endpoints. Only this answer has the
+// secret.
+func CreateEndpoint(ctx context.Context, c *Call) (any, error) {
+	we := WebhookEndpoint{Header: Endpoints.Start(c.Now), Status: endpointEnabled}
+	p := c.Params
+	p.Require("url", "enabled_events")
+	we.read(p)
+	if p.Has("api_version") {
+		var version string
+		p.Choice("api_version", &version, APIVersion)
+		we.APIVersion = &version
+	}
+	if err := p.Done(); err != nil {
+		return nil, err
+	}
+	var n int
+	if err := c.Q.QueryRowContext(ctx, `SELECT count(*) FROM stripe_objects WHERE kind = ?`, Endpoints.Name).Scan(&n); err != nil {
+		return nil, fmt.Errorf("count endpoints: %w", err)
+	}
+	if n >= maxEndpoints {
+		return nil, form.Refuse("", "", "You have reached the maximum of %d test webhook endpoints.", maxEndpoints)
+	}
+	secret := "whsec_" + form.RandomText(32, form.Alphanumeric)
+	if err := c.putEndpoint(ctx, we, secret); err != nil {
+		return nil, err
+	}
+	we.Secret = secret
+	return we, nil
+}
+
+// GetEndpoint answers GET /v1/webhook_endpoints/{id}.
+func GetEndpoint(ctx context.Context, c *Call) (any, error) { return Retrieve(ctx, c, Endpoints) }
+
+// ListEndpoints answers GET /v1/webhook_endpoints.
+func ListEndpoints(ctx context.Context, c *Call) (any, error) {
+	return Endpoints.Page(ctx, c, Filter{})
+}
+
+// UpdateEndpoint answers POST /v1/webhook_endpoints/{id}. What waits to be sent
+// to an endpoint that is disabled is dropped.
+func UpdateEndpoint(ctx context.Context, c *Call) (any, error) {
+	we, err := Endpoints.Get(ctx, c.Q, c.ID, "id")
+	if err != nil {
+		return nil, err
+	}
+	we.read(c.Params)
+	disabled := we.Status == endpointDisabled
+	c.Params.Boolean("disabled", &disabled)
+	if err := c.Params.Done(); err != nil {
+		return nil, err
+	}
+	we.Status = endpointEnabled
+	if disabled {
+		we.Status = endpointDisabled
+		if err := c.dropDeliveries(ctx, we.ID); err != nil {
+			return nil, err
+		}
+	}
+	return we, Put(ctx, c.Q, we)
+}
+
+// DeleteEndpoint answers DELETE /v1/webhook_endpoints/{id}.
+func DeleteEndpoint(ctx context.Context, c *Call) (any, error) {
+	if err := c.Params.Done(); err != nil {
+		return nil, err
+	}
+	we, err := Endpoints.Get(ctx, c.Q, c.ID, "id")
+	if err != nil {
+		return nil, err
+	}
+	gone := Deleted{ID: we.ID, Object: we.Object, Deleted: true}
+	return gone, c.removeEndpoint(ctx, we.ID)
+}
+
+// Deleted is the answer to the deletion of an object.
+type Deleted struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Deleted bool   `json:"deleted"`
+}
+
+// errUnsent says that an endpoint was removed before an event reached it.
+var errUnsent = errors.New("the endpoint is gone")
+
+// address reads where an endpoint is and what signs the events that it gets.
+func (e *Engine) address(ctx context.Context, id string) (url, secret string, err error) {
+	we, err := Endpoints.Find(ctx, e.cfg.DB, id)
+	if err == nil {
+		var kept *endpointSecret
+		if kept, err = endpointSecrets.Find(ctx, e.cfg.DB, id); err == nil {
+			return we.URL, kept.Secret, nil
+		}
+	}
+	if errors.Is(err, ErrAbsent) {
+		err = errUnsent
+	}
+	return "", "", err
+}

@@ -1,0 +1,149 @@
+package kernel
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+)
+
+// Events are all events.
+var Events = Kind[Event]{Name: "event", Prefix: "evt", Label: "event", Path: "/v1/events"}
+
+// Event records that something happened, with the object as it was then.
+type Event struct {
+	Header
+	APIVersion      string       `json:"api_version"`
+	Data            eventData    `json:"data"`
+	PendingWebhooks int64        `json:"pending_webhooks"`
+	Request         eventRequest `json:"request"`
+	Type            string       `json:"type"`
+}
+
+// ObjectID returns the id of the object that the event is about, or its own if
+// the object has none, as an announced invoice.
+func (e Event) ObjectID() string {
+	var about struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(e.Data.Object, &about) != nil || about.ID == "" {
+		return e.ID
+	}
+	return about.ID
+}
+
+type eventData struct {
+	Object             json.RawMessage `json:"object"`
+	PreviousAttributes map[string]any  `json:"previous_attributes,omitempty"`
+}
+
+// eventRequest is the API request that caused an event; both fields are null if
+// no request did.
+type eventRequest struct {
+	ID             *string `json:"id"`
+	IdempotencyKey *string `json:"idempotency_key"`
+}
+
+// Emit stores an event about o and queues its delivery, in the step's
+// transaction. previous has the old values of the fields that changed; nil for
+// none.
+func (st *Step) Emit(ctx context.Context, eventType string, o Object, previous map[string]any) error {
+	snapshot, err := json.Marshal(o)
+	if err == nil {
+		snapshot, err = cutLists(snapshot)
+	}
+	if err != nil {
+		return fmt.Errorf("encode %s: %w", eventType, err)
+	}
+	e := Event{
+		Header: Events.Start(st.Now), APIVersion: APIVersion, Type: eventType, Request: st.cause,
+		Data: eventData{Object: snapshot, PreviousAttributes: previous},
+	}
+	// An object without an id, as an announced invoice, has nothing to wait for.
+	if e.PendingWebhooks, err = st.queueEvent(ctx, e.ID, eventType, cmp.Or(o.Head().ID, e.ID)); err != nil {
+		return err
+	}
+	st.emitted++
+	return Put(ctx, st.Q, e)
+}
+
+// GetEvent answers GET /v1/events/{id}.
+func GetEvent(ctx context.Context, c *Call) (any, error) { return Retrieve(ctx, c, Events) }
+
+// maxEventTypes is how many types one list of events may be restricted to.
+const maxEventTypes = 20
+
+// ListEvents answers GET /v1/events.
+func ListEvents(ctx context.Context, c *Call) (any, error) {
+	var f Filter
+	f.Equals(c.Params, "type", "$.type")
+	types := c.Params.Texts("types")
+	if len(types) > maxEventTypes {
+		return nil, form.Refuse("types", "", "You may list at most %d types.", maxEventTypes)
+	}
+	f.Among("$.type", types)
+	if c.Params.Has("delivery_success") {
+		var delivered bool
+		c.Params.Boolean("delivery_success", &delivered)
+		f.And(`(doc ->> '$.pending_webhooks' = 0) = ?`, delivered)
+	}
+	return Events.Page(ctx, c, f)
+}
+
+// Difference returns the old values of the fields in which an object changed,
+// in the form of an event's previous_attributes.
+func Difference(before, after any) (map[string]any, error) {
+	old, err := tree(before)
+	if err != nil {
+		return nil, err
+	}
+	now, err := tree(after)
+	if err != nil {
+		return nil, err
+	}
+	return changed(old, now), nil
+}
+
+// changed compares objects field by field and lists as a whole. A field that is
+// new counts as having been null.
+func changed(old, now map[string]any) map[string]any {
+	previous := map[string]any{}
+	for key, value := range now {
+		was := old[key]
+		if reflect.DeepEqual(was, value) {
+			continue
+		}
+		wasMap, ok1 := was.(map[string]any)
+		isMap, ok2 := value.(map[string]any)
+		if ok1 && ok2 && isMap["object"] == nil {
+			previous[key] = changed(wasMap, isMap)
+			continue
+		}
+		previous[key] = was
+	}
+	for key, was := range old {
+		if _, kept := now[key]; !kept {
+			previous[key] = was
+		}
+	}
+	return previous
+}
+
+// tree turns an object into maps and lists. Numbers stay exact.
+func tree(v any) (map[string]any, error) {
+	doc, err := json.Marshal(v)
+	if err != nil {
+		return nil, fmt.Errorf("encode: %w", err)
+	}
+	var m map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(doc))
+	decoder.UseNumber()
+	if err := decoder.Decode(&m); err != nil {
+		return nil, fmt.Errorf("decode: %w", err)
+	}
+	return m, nil
+}

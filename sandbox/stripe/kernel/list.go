@@ -1,0 +1,205 @@
+package kernel
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+)
+
+// Filter collects the conditions of a list. The zero Filter has none.
+type Filter struct {
+	sql  string
+	args []any
+}
+
+// And adds an SQL condition on the columns of stripe_objects.
+func (f *Filter) And(condition string, args ...any) {
+	f.sql += " AND " + condition
+	f.args = append(f.args, args...)
+}
+
+// Equals lets only objects pass whose field at path equals the parameter, if
+// that was given.
+func (f *Filter) Equals(p *form.Params, key, path string) {
+	if value, ok := p.Filled(key); ok {
+		f.And(`doc ->> '`+path+`' = ?`, value)
+	}
+}
+
+// OneOf is Equals for a field that has one of a few values: any other is refused.
+func (f *Filter) OneOf(p *form.Params, key, path string, values ...string) {
+	var value string
+	if p.Choice(key, &value, values...); value != "" {
+		f.And(`doc ->> '`+path+`' = ?`, value)
+	}
+}
+
+// Holds is Equals for a boolean field.
+func (f *Filter) Holds(p *form.Params, key, path string) {
+	if p.Has(key) {
+		var value bool
+		p.Boolean(key, &value)
+		f.And(`doc ->> '`+path+`' = ?`, value)
+	}
+}
+
+// OnClock lets only objects of the test clock pass that the parameter test_clock
+// names. Without it, and if hide is set, those of test clocks are left out.
+func (f *Filter) OnClock(p *form.Params, hide bool) {
+	if p.Has("test_clock") {
+		f.Equals(p, "test_clock", "$.test_clock")
+	} else if hide {
+		f.And(`doc ->> '$.test_clock' IS NULL`)
+	}
+}
+
+// Among lets only objects pass whose field at path is one of the values, if
+// there are any.
+func (f *Filter) Among(path string, values []string) {
+	if len(values) == 0 {
+		return
+	}
+	marks, args := "?", []any{values[0]}
+	for _, value := range values[1:] {
+		marks, args = marks+", ?", append(args, value)
+	}
+	f.And(`doc ->> '`+path+`' IN (`+marks+`)`, args...)
+}
+
+// created reads the parameter created: a moment, or a range with gt, gte, lt
+// and lte.
+func (f *Filter) created(p *form.Params) {
+	if p.Plain("created") {
+		var at int64
+		p.Integer("created", 0, 1<<40, &at)
+		f.And(`created = ?`, at)
+		return
+	}
+	given := p.Hash("created")
+	if given == nil {
+		return
+	}
+	for _, bound := range [][2]string{{"gt", ">"}, {"gte", ">="}, {"lt", "<"}, {"lte", "<="}} {
+		if given.Has(bound[0]) {
+			var at int64
+			given.Integer(bound[0], 0, 1<<40, &at)
+			f.And(`created `+bound[1]+` ?`, at)
+		}
+	}
+}
+
+// cursor says where a page begins and how long it is.
+type cursor struct {
+	limit         int64
+	after, before string
+}
+
+// readCursor reads the parameters of a page.
+func readCursor(p *form.Params) cursor {
+	c := cursor{limit: 10}
+	p.Integer("limit", 1, 100, &c.limit)
+	p.Text("starting_after", &c.after)
+	p.Text("ending_before", &c.before)
+	if c.after != "" && c.before != "" {
+		p.Fail("ending_before", "", "Received both starting_after and ending_before; only one of them can be used.")
+	}
+	return c
+}
+
+// Page answers a list request with one page, newest first. It reads the
+// parameters that all lists share and then calls Done.
+func (k Kind[T]) Page(ctx context.Context, c *Call, f Filter) (any, error) {
+	f.created(c.Params)
+	at := readCursor(c.Params)
+	if err := c.Params.Done(); err != nil {
+		return nil, err
+	}
+	order := "DESC"
+	switch {
+	case at.after != "":
+		seq, err := k.seq(ctx, c.Q, at.after, "starting_after")
+		if err != nil {
+			return nil, err
+		}
+		f.And(`seq < ?`, seq)
+	case at.before != "":
+		seq, err := k.seq(ctx, c.Q, at.before, "ending_before")
+		if err != nil {
+			return nil, err
+		}
+		f.And(`seq > ?`, seq)
+		order = "ASC" // nearest to the cursor first; reversed below
+	}
+	query := `SELECT doc FROM stripe_objects WHERE kind = ?` + f.sql + ` ORDER BY seq ` + order + ` LIMIT ?`
+	found, err := docs(ctx, c.Q, query, append(append([]any{k.Name}, f.args...), at.limit+1)...)
+	if err != nil {
+		return nil, fmt.Errorf("list %ss: %w", k.Name, err)
+	}
+	more := int64(len(found)) > at.limit
+	if more {
+		found = found[:at.limit]
+	}
+	if order == "ASC" {
+		slices.Reverse(found)
+	}
+	data, err := k.decodeAll(found)
+	if err != nil {
+		return nil, err
+	}
+	page := form.NewList(k.Path, data)
+	page.HasMore = more
+	return page, nil
+}
+
+// seq returns the position of an object in the order of creation.
+func (k Kind[T]) seq(ctx context.Context, q Querier, id, param string) (int64, error) {
+	var seq int64
+	err := q.QueryRowContext(ctx, `SELECT seq FROM stripe_objects WHERE kind = ? AND id = ?`, k.Name, id).Scan(&seq)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, form.Missing(k.Label, id, param)
+	}
+	return seq, err
+}
+
+// SlicePage answers a list request about objects that are nested in another
+// one, in their own order.
+func SlicePage[T Object](c *Call, url, label string, all []T) (any, error) {
+	at := readCursor(c.Params)
+	if err := c.Params.Done(); err != nil {
+		return nil, err
+	}
+	limit := int(at.limit)
+	place := func(id, param string) (int, error) {
+		i := slices.IndexFunc(all, func(o T) bool { return o.Head().ID == id })
+		if i < 0 {
+			return 0, form.Missing(label, id, param)
+		}
+		return i, nil
+	}
+	more := false
+	switch {
+	case at.before != "":
+		end, err := place(at.before, "ending_before")
+		if err != nil {
+			return nil, err
+		}
+		more = end > limit
+		all = all[max(0, end-limit):end]
+	case at.after != "":
+		i, err := place(at.after, "starting_after")
+		if err != nil {
+			return nil, err
+		}
+		all = all[i+1:]
+	}
+	if len(all) > limit {
+		all, more = all[:limit], true
+	}
+	page := form.NewList(url, all)
+	page.HasMore = more
+	return page, nil
+}

@@ -1,0 +1,185 @@
+package kernel
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+)
+
+// schema creates the engine's tables. Objects are JSON documents in Stripe's
+// form; the conditions of lists are on paths into them.
+const schema = `
+CREATE TABLE IF NOT EXISTS stripe_objects (
+	seq     INTEGER PRIMARY KEY AUTOINCREMENT,
+	kind    TEXT NOT NULL,
+	id      TEXT NOT NULL,
+	created INTEGER NOT NULL,
+	doc     TEXT NOT NULL,
+	UNIQUE (kind, id)
+);
+CREATE INDEX IF NOT EXISTS stripe_objects_kind ON stripe_objects (kind, seq);
+CREATE INDEX IF NOT EXISTS stripe_objects_customer ON stripe_objects (kind, doc ->> '$.customer', seq);
+CREATE INDEX IF NOT EXISTS stripe_objects_invoice ON stripe_objects (kind, doc ->> '$.invoice', seq);
+CREATE TABLE IF NOT EXISTS stripe_timers (
+	kind   TEXT NOT NULL,
+	object TEXT NOT NULL,
+	at     INTEGER NOT NULL,
+	clock  TEXT NOT NULL,
+	PRIMARY KEY (kind, object)
+);
+CREATE INDEX IF NOT EXISTS stripe_timers_clock ON stripe_timers (clock, at);
+CREATE TABLE IF NOT EXISTS stripe_idempotency (
+	key         TEXT PRIMARY KEY,
+	endpoint    TEXT NOT NULL,
+	fingerprint TEXT NOT NULL,
+	status      INTEGER NOT NULL,
+	body        TEXT NOT NULL,
+	stored_at   INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS stripe_idempotency_stored_at ON stripe_idempotency (stored_at);
+CREATE TABLE IF NOT EXISTS stripe_deliveries (
+	seq      INTEGER PRIMARY KEY AUTOINCREMENT,
+	event    TEXT NOT NULL,
+	endpoint TEXT NOT NULL,
+	object   TEXT NOT NULL,
+	attempts INTEGER NOT NULL,
+	queued_at INTEGER NOT NULL,
+	next_at  INTEGER NOT NULL
+);
+CREATE INDEX IF NOT EXISTS stripe_deliveries_next ON stripe_deliveries (next_at);
+CREATE INDEX IF NOT EXISTS stripe_deliveries_event ON stripe_deliveries (event);
+CREATE INDEX IF NOT EXISTS stripe_deliveries_object ON stripe_deliveries (object, seq);
+`
+
+// ErrAbsent says that what was to be read does not exist.
+var ErrAbsent = errors.New("it does not exist")
+
+// Querier is a transaction, or the database itself outside of one.
+type Querier interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// Header has the fields that every object begins with.
+type Header struct {
+	ID       string `json:"id"`
+	Object   string `json:"object"`
+	Created  int64  `json:"created"`
+	Livemode bool   `json:"livemode"`
+}
+
+// Head implements Object.
+func (h Header) Head() Header { return h }
+
+// Object is anything that is stored under an id. Head returns at least its id,
+// type and time of creation.
+type Object interface{ Head() Header }
+
+// Kind is a type of object: its name on the wire, the prefix of its ids, its
+// name in messages and the path of its list.
+type Kind[T Object] struct{ Name, Prefix, Label, Path string }
+
+// Start returns the header of a new object.
+func (k Kind[T]) Start(now int64) Header {
+	return Header{ID: form.NewID(k.Prefix), Object: k.Name, Created: now}
+}
+
+// Find reads the object with the id. Errors: ErrAbsent.
+func (k Kind[T]) Find(ctx context.Context, q Querier, id string) (*T, error) {
+	var doc []byte
+	err := q.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind = ? AND id = ?`, k.Name, id).Scan(&doc)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = ErrAbsent
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", k.Name, id, err)
+	}
+	return k.decode(doc)
+}
+
+// Get reads the object with the id. If there is none, it returns a refusal of
+// the parameter that had the id.
+func (k Kind[T]) Get(ctx context.Context, q Querier, id, param string) (*T, error) {
+	o, err := k.Find(ctx, q, id)
+	if errors.Is(err, ErrAbsent) {
+		err = form.Missing(k.Label, id, param)
+	}
+	return o, err
+}
+
+// Where reads the objects that fulfil an SQL condition on the columns of
+// stripe_objects, oldest first.
+func (k Kind[T]) Where(ctx context.Context, q Querier, condition string, args ...any) ([]*T, error) {
+	docs, err := docs(ctx, q, `SELECT doc FROM stripe_objects WHERE kind = ? AND `+condition+` ORDER BY seq`, append([]any{k.Name}, args...)...)
+	if err != nil {
+		return nil, fmt.Errorf("read %ss: %w", k.Name, err)
+	}
+	return k.decodeAll(docs)
+}
+
+func (k Kind[T]) decodeAll(docs [][]byte) ([]*T, error) {
+	all := make([]*T, 0, len(docs))
+	for _, doc := range docs {
+		o, err := k.decode(doc)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, o)
+	}
+	return all, nil
+}
+
+func (k Kind[T]) decode(doc []byte) (*T, error) {
+	o := new(T)
+	if err := json.Unmarshal(doc, o); err != nil {
+		return nil, fmt.Errorf("decode %s: %w", k.Name, err)
+	}
+	return o, nil
+}
+
+// Put stores an object, new or changed, without an event.
+func Put(ctx context.Context, q Querier, o Object) error {
+	h := o.Head()
+	doc, err := json.Marshal(o)
+	if err != nil {
+		return fmt.Errorf("encode %s %s: %w", h.Object, h.ID, err)
+	}
+	_, err = q.ExecContext(ctx, `
+		INSERT INTO stripe_objects (kind, id, created, doc) VALUES (?, ?, ?, ?)
+		ON CONFLICT (kind, id) DO UPDATE SET doc = excluded.doc`, h.Object, h.ID, h.Created, string(doc))
+	if err != nil {
+		return fmt.Errorf("store %s %s: %w", h.Object, h.ID, err)
+	}
+	return nil
+}
+
+// Remove deletes the object with the id.
+func (k Kind[T]) Remove(ctx context.Context, q Querier, id string) error {
+	if _, err := q.ExecContext(ctx, `DELETE FROM stripe_objects WHERE kind = ? AND id = ?`, k.Name, id); err != nil {
+		return fmt.Errorf("remove %s %s: %w", k.Name, id, err)
+	}
+	return nil
+}
+
+// docs returns the first column of each row.
+func docs(ctx context.Context, q Querier, query string, args ...any) ([][]byte, error) {
+	rows, err := q.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all [][]byte
+	for rows.Next() {
+		var doc []byte
+		if err := rows.Scan(&doc); err != nil {
+			return nil, err
+		}
+		all = append(all, doc)
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,111 @@
+package kernel
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+)
+
+// TestClocks are clocks of their own. What belongs to a customer of such a clock
+// happens by it, and only when it is advanced; everything else goes by the
+// sandbox's clock.
+var TestClocks = Kind[TestClock]{Name: "test_helpers.test_clock", Prefix: "clock", Label: "test clock", Path: "/v1/test_helpers/test_clocks"}
+
+// TestClock is a moment at which its customers' objects are.
+type TestClock struct {
+	Header
+	DeletesAfter  int64        `json:"deletes_after"`
+	FrozenTime    int64        `json:"frozen_time"`
+	Name          *string      `json:"name"`
+	Status        string       `json:"status"`
+	StatusDetails clockDetails `json:"status_details"`
+}
+
+type clockDetails struct {
+	Advancing *clockTarget `json:"advancing,omitempty"`
+}
+
+type clockTarget struct {
+	TargetFrozenTime int64 `json:"target_frozen_time"`
+}
+
+// The statuses of a test clock.
+const (
+	ClockReady     = "ready"
+	ClockAdvancing = "advancing"
+)
+
+// Follow lets the step happen by the test clock of the first of the objects that
+// has one. An object has the clock of its customer. Ids of nothing are ignored.
+func (st *Step) Follow(ctx context.Context, ids ...string) error {
+	for _, id := range ids {
+		var clock string
+		var now int64
+		err := st.Q.QueryRowContext(ctx, `
+			SELECT c.id, c.doc ->> '$.frozen_time' FROM stripe_objects c WHERE c.kind = 'test_helpers.test_clock' AND c.id = (
+				SELECT coalesce(cu.doc ->> '$.test_clock', o.doc ->> '$.test_clock', o.id)
+				FROM stripe_objects o LEFT JOIN stripe_objects cu ON cu.kind = 'customer' AND cu.id = o.doc ->> '$.customer'
+				WHERE o.id = ? AND o.kind IN ('test_helpers.test_clock', 'customer', 'subscription', 'invoice', 'invoiceitem', 'payment_intent',
+					'payment_method', 'charge', 'checkout.session', 'billing_portal.session'))`, id).Scan(&clock, &now)
+		if errors.Is(err, sql.ErrNoRows) {
+			continue
+		}
+		if err != nil {
+			return fmt.Errorf("find the test clock of %s: %w", id, err)
+		}
+		st.Now, st.clock = now, clock
+		return nil
+	}
+	return nil
+}
+
+// followed are the parameters that name an object whose test clock a request
+// goes by, besides the one in its path.
+func followed(p *form.Params) []string {
+	return []string{
+		p.Peek("test_clock"), p.Peek("customer"), p.Peek("subscription"), p.Peek("invoice"), p.Peek("payment_intent"), p.Peek("charge"),
+		p.Peek("payload", "stripe_customer_id"),
+	}
+}
+
+// Advance starts to move a test clock. The clock is ready again when everything
+// has happened that becomes due until then.
+func (st *Step) Advance(ctx context.Context, tc *TestClock, to int64) error {
+	tc.Status, tc.StatusDetails.Advancing = ClockAdvancing, &clockTarget{to}
+	st.timed = true
+	return st.Create(ctx, "test_helpers.test_clock.advancing", tc)
+}
+
+// settleTestClocks does what becomes due until the moments to which test clocks
+// are being advanced.
+func (e *Engine) settleTestClocks(ctx context.Context) error {
+	moving, err := TestClocks.Where(ctx, e.cfg.DB, `doc ->> '$.status' = ?`, ClockAdvancing)
+	if err != nil {
+		return err
+	}
+	for _, tc := range moving {
+		to := tc.StatusDetails.Advancing.TargetFrozenTime
+		if err := e.settleTimers(ctx, tc.ID, func() int64 { return to }); err != nil {
+			return err
+		}
+		err := e.Write(ctx, func(ctx context.Context, st *Step) error {
+			tc, err := TestClocks.Find(ctx, st.Q, tc.ID)
+			if errors.Is(err, ErrAbsent) || err == nil && tc.Status != ClockAdvancing {
+				return nil // another request has done it
+			}
+			if err != nil {
+				return err
+			}
+			tc.Status, tc.FrozenTime, tc.StatusDetails = ClockReady, to, clockDetails{}
+			st.Now = to
+			return st.Create(ctx, "test_helpers.test_clock.ready", tc)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,52 @@
+package payments
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// nextAction is what a payer has to do before a payment succeeds. Its contents
+// are for Stripe's scripts in a browser; people confirm on a hosted page.
+type nextAction struct {
+	Type         string `json:"type"`
+	UseStripeSDK struct {
+		Type   string `json:"type"`
+		Source string `json:"source"`
+	} `json:"use_stripe_sdk"`
+}
+
+// authentication says how the payer of a charge confirmed it.
+type authentication struct {
+	Flow          string  `json:"authentication_flow"`
+	Indicator     *string `json:"electronic_commerce_indicator"`
+	Exemption     *string `json:"exemption_indicator"`
+	Result        string  `json:"result"`
+	ResultReason  *string `json:"result_reason"`
+	TransactionID *string `json:"transaction_id"`
+	Version       string  `json:"version"`
+}
+
+// askPayer lets a payment wait until its payer confirms it.
+func askPayer(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.PaymentMethod) error {
+	pi.Status, pi.PaymentMethod, pi.LastPaymentError = RequiresAction, &pm.ID, nil
+	pi.NextAction = &nextAction{Type: "use_stripe_sdk"}
+	pi.NextAction.UseStripeSDK.Type, pi.NextAction.UseStripeSDK.Source = "three_d_secure_redirect", pi.ID
+	return st.Create(ctx, "payment_intent.requires_action", pi)
+}
+
+// Confirm pays an intent whose payer has confirmed it.
+func Confirm(ctx context.Context, st *kernel.Step, pi *Intent) error {
+	pm, err := customers.PaymentMethods.Get(ctx, st.Q, *pi.PaymentMethod, "payment_method")
+	if err != nil {
+		return err
+	}
+	return pi.succeed(ctx, st, newCharge(pi, pm, st.Now))
+}
+
+// Refuse ends the attempt to pay an intent whose payer did not confirm it.
+// Another one may follow.
+func Refuse(ctx context.Context, st *kernel.Step, pi *Intent) error {
+	return pi.fail(ctx, st, customers.FailedAuthentication())
+}

@@ -1,0 +1,290 @@
+package portal
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"html/template"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/sandbox/stripe/pages"
+	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
+	"github.com/tenantry/tenantry/sandbox/theme"
+)
+
+//go:embed portal.html
+var pageHTML string
+
+// Page is the hosted page on which a customer looks after subscriptions.
+type Page struct {
+	engine *kernel.Engine
+	brand  theme.Brand
+	page   *template.Template
+}
+
+// NewPage returns the page of the sessions that e keeps.
+func NewPage(e *kernel.Engine, b theme.Brand) *Page {
+	return &Page{engine: e, brand: b, page: pages.Parse(pageHTML)}
+}
+
+// pageView is the data of the page's template.
+type pageView struct {
+	pages.Reader
+	Title, Note   string
+	Customer      string // empty if only the title and the note are shown
+	Action        string // the target of the forms, without its last part
+	Subscriptions []shownSubscription
+	Card          string
+	Invoices      []shownInvoice
+	Typed, Error  string
+	Back          *pages.BackLink
+}
+
+type shownSubscription struct {
+	ID, FormID     string // FormID tells the forms of several subscriptions apart
+	Items          []shownItem
+	Status, Period string
+	Note           string
+	Running        bool // whether it can be ended and resumed
+	Ending         bool
+}
+
+type shownItem struct {
+	Name     string
+	Quantity int64
+	Price    string
+}
+
+// shownInvoice is an invoice of the list; Pay is where an open one is paid.
+type shownInvoice struct{ Number, Date, Amount, Status, PDF, Pay string }
+
+// errNotHere says that a form names a subscription that the customer does not
+// have.
+var errNotHere = errors.New("the customer has no such subscription")
+
+// Show answers GET.
+func (p *Page) Show(w http.ResponseWriter, r *http.Request) {
+	if err := p.engine.Settle(r.Context()); err != nil {
+		pages.Fail(w, r, p.engine.Log(), err)
+		return
+	}
+	p.write(w, r, http.StatusOK, "", "")
+}
+
+// Use returns the handler of one of the page's forms: act does what was asked
+// for, and the answer redirects to the page.
+func (p *Page) Use(act func(ctx context.Context, st *kernel.Step, session *Session, form formValues) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
+		if err := p.engine.Settle(ctx); err != nil {
+			pages.Fail(w, r, p.engine.Log(), err)
+			return
+		}
+		r.Body = http.MaxBytesReader(w, r.Body, form.MaxBody)
+		open, page := false, ""
+		err := p.engine.Write(ctx, func(ctx context.Context, st *kernel.Step) error {
+			session, _, err := findSession(ctx, st, r.PathValue("id"))
+			if errors.Is(err, kernel.ErrAbsent) {
+				return nil // the page says so
+			}
+			if err != nil || session.expired(st.Now) {
+				return err
+			}
+			open, page = true, Path(session.ID)
+			return act(ctx, st, session, r.PostFormValue)
+		})
+		var typed cardError
+		switch {
+		case errors.Is(err, customers.ErrDeclined):
+			p.write(w, r, http.StatusPaymentRequired, r.PostFormValue("card_number"), "The card was declined. Try another one.")
+		case errors.As(err, &typed):
+			p.write(w, r, http.StatusUnprocessableEntity, r.PostFormValue("card_number"), string(typed))
+		case errors.Is(err, errNotHere):
+			reader := pages.For(p.brand, r)
+			p.writePage(w, r, http.StatusNotFound, pageView{
+				Reader: reader, Title: reader.T("There is no such subscription"), Note: reader.T("Open the page again where you came from."),
+			})
+		case err != nil:
+			pages.Fail(w, r, p.engine.Log(), err)
+		case !open:
+			p.write(w, r, http.StatusOK, "", "")
+		default:
+			w.Header().Set("Cache-Control", "no-store")
+			http.Redirect(w, r, page, http.StatusSeeOther)
+		}
+	}
+}
+
+// formValues returns the value of a form's field.
+type formValues func(field string) string
+
+// findSession reads a session with its customer. Errors: kernel.ErrAbsent if there
+// is no session or its customer was deleted.
+func findSession(ctx context.Context, st *kernel.Step, id string) (*Session, *customers.Customer, error) {
+	if err := st.Follow(ctx, id); err != nil {
+		return nil, nil, err
+	}
+	session, err := Sessions.Find(ctx, st.Q, id)
+	if err != nil {
+		return nil, nil, err
+	}
+	cu, err := customers.All.Find(ctx, st.Q, session.Customer)
+	if err != nil {
+		return nil, nil, err
+	}
+	if cu.Deleted {
+		return nil, nil, kernel.ErrAbsent
+	}
+	return session, cu, nil
+}
+
+// write renders what the customer has. The status is used if the page can be
+// used.
+func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed, problem string) {
+	st := p.engine.Read()
+	session, cu, err := findSession(r.Context(), st, r.PathValue("id"))
+	switch {
+	case errors.Is(err, kernel.ErrAbsent):
+		reader := pages.For(p.brand, r)
+		p.writePage(w, r, http.StatusNotFound, pageView{
+			Reader: reader, Title: reader.T("There is no such page"), Note: reader.T("Check the link, or open the page again where you came from."),
+		})
+		return
+	case err != nil:
+		pages.Fail(w, r, p.engine.Log(), err)
+		return
+	}
+	reader := pages.For(p.brand, r, localesOf(session, cu)...)
+	view := pageView{Reader: reader, Title: reader.T("This link has expired"), Note: reader.T("Open the page again where you came from.")}
+	if session.ReturnURL != nil {
+		view.Back = &pages.BackLink{ID: "return", URL: *session.ReturnURL, Text: reader.T("Go back")}
+	}
+	if session.expired(st.Now) {
+		p.writePage(w, r, http.StatusGone, view)
+		return
+	}
+	view.Title, view.Note = reader.T("Your billing"), ""
+	view.Action, view.Typed, view.Error = Path(session.ID), typed, reader.T(problem)
+	if err := fill(r.Context(), st, &view, cu); err != nil {
+		pages.Fail(w, r, p.engine.Log(), err)
+		return
+	}
+	p.writePage(w, r, status, view)
+}
+
+// writePage renders a view.
+func (p *Page) writePage(w http.ResponseWriter, r *http.Request, status int, view pageView) {
+	pages.Write(w, r, p.engine.Log(), status, p.page, "'self'", view)
+}
+
+// fill adds what the customer has to the view.
+func fill(ctx context.Context, st *kernel.Step, view *pageView, cu *customers.Customer) error {
+	view.Customer = view.T("Customer {id}", "id", cu.ID)
+	if cu.Name != nil {
+		view.Customer = *cu.Name
+	} else if cu.Email != nil {
+		view.Customer = *cu.Email
+	}
+	subs, err := subscriptions.All.Where(ctx, st.Q, `doc ->> '$.customer' = ?`, cu.ID)
+	if err != nil {
+		return err
+	}
+	names := subscriptions.ProductNames{}
+	card := cu.InvoiceSettings.DefaultPaymentMethod
+	for i, sub := range shownSubscriptions(subs) {
+		if err := subscriptions.ReadProductNames(ctx, st, sub.Items.Data, names); err != nil {
+			return err
+		}
+		shown := newShownSubscription(view.Reader, sub, names)
+		if i > 0 {
+			shown.FormID = "-" + sub.ID
+		}
+		view.Subscriptions = append(view.Subscriptions, shown)
+		if sub.DefaultPaymentMethod != nil && sub.Running() {
+			card = sub.DefaultPaymentMethod
+		}
+	}
+	if card != nil {
+		pm, err := customers.PaymentMethods.Get(ctx, st.Q, *card, "payment_method")
+		if err != nil {
+			return err
+		}
+		view.Card = view.method(pm)
+	}
+	bills, err := invoices.All.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.number' IS NOT NULL`, cu.ID)
+	if err != nil {
+		return err
+	}
+	for _, in := range slices.Backward(bills) {
+		shown := shownInvoice{
+			Number: *in.Number, Date: view.Day(in.Created), Amount: view.Amount(in.Total, in.Currency),
+			Status: view.T(strings.ToUpper(in.Status[:1]) + in.Status[1:]), PDF: *in.InvoicePDF,
+		}
+		if in.Status == invoices.Open {
+			shown.Pay = invoices.PagePath(in.ID)
+		}
+		view.Invoices = append(view.Invoices, shown)
+	}
+	return nil
+}
+
+// shownSubscriptions returns the subscriptions that are not over, newest first,
+// or else the last one that is over.
+func shownSubscriptions(all []*subscriptions.Subscription) []*subscriptions.Subscription {
+	live := slices.DeleteFunc(slices.Clone(all), (*subscriptions.Subscription).Ended)
+	if len(live) == 0 && len(all) > 0 {
+		return all[len(all)-1:]
+	}
+	slices.Reverse(live) // the newest first
+	return live
+}
+
+// newShownSubscription describes a subscription for people.
+func newShownSubscription(reader pages.Reader, sub *subscriptions.Subscription, names subscriptions.ProductNames) shownSubscription {
+	start, end := sub.Period()
+	shown := shownSubscription{
+		ID: sub.ID, Period: reader.Period(start, end), Running: sub.Running(), Ending: sub.CancelAt != nil,
+		Status: reader.T(map[string]string{
+			subscriptions.Active: "Active", subscriptions.Canceled: "Canceled", subscriptions.Incomplete: "Incomplete",
+			subscriptions.IncompleteExpired: "Expired", subscriptions.PastDue: "Past due", subscriptions.Paused: "Paused",
+			subscriptions.Trialing: "Trialing", subscriptions.Unpaid: "Unpaid",
+		}[sub.Status]),
+	}
+	for _, item := range sub.Items.Data {
+		shown.Items = append(shown.Items, shownItem{names[item.Price.Product], item.Quantity, reader.Price(item.Price)})
+	}
+	switch {
+	case sub.EndedAt != nil:
+		shown.Period, shown.Note = "", reader.T("It ended on {date}.", "date", reader.Day(*sub.EndedAt))
+	case sub.CancelAt != nil:
+		shown.Note = reader.T("It ends on {date}.", "date", reader.Day(*sub.CancelAt))
+	case sub.Status == subscriptions.Trialing:
+		shown.Note = reader.T("The trial ends on {date}.", "date", reader.Day(end))
+	case shown.Running:
+		shown.Note = reader.T("It renews on {date}.", "date", reader.Day(end))
+	}
+	return shown
+}
+
+// localesOf are the languages that a page may have, the one that the client wants first.
+func localesOf(session *Session, cu *customers.Customer) []string {
+	if session.Locale != nil {
+		return append([]string{*session.Locale}, cu.PreferredLocales...)
+	}
+	return cu.PreferredLocales
+}
+
+// method describes a card or an account.
+func (view *pageView) method(pm *customers.PaymentMethod) string {
+	if pm.SepaDebit != nil {
+		return view.T("Debit of the account ending in {digits}", "digits", pm.SepaDebit.Last4)
+	}
+	return view.T("Visa ending in {digits}, valid until {month}", "digits", pm.Card.Last4, "month", fmt.Sprintf("%02d/%d", pm.Card.ExpMonth, pm.Card.ExpYear))
+}

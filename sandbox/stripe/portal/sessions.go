@@ -1,0 +1,61 @@
+package portal
+
+import (
+	"context"
+	"time"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// Sessions are all portal sessions.
+var Sessions = kernel.Kind[Session]{Name: "billing_portal.session", Prefix: "bps", Label: "billing portal session", Path: "/v1/billing_portal/sessions"}
+
+// sessionLife is how long the link to the page works.
+const sessionLife = time.Hour
+
+// Session lets whoever has its link look after a customer's subscriptions for
+// some time.
+type Session struct {
+	kernel.Header
+	Configuration   string    `json:"configuration"`
+	Customer        string    `json:"customer"`
+	CustomerAccount form.Null `json:"customer_account"`
+	Flow            form.Null `json:"flow"`
+	Locale          *string   `json:"locale"`
+	OnBehalfOf      form.Null `json:"on_behalf_of"`
+	ReturnURL       *string   `json:"return_url"`
+	URL             string    `json:"url"`
+}
+
+// Path returns the path of a session's page.
+func Path(id string) string { return "/sandbox/portal/" + id }
+
+// expired reports whether the link no longer works.
+func (p *Session) expired(now int64) bool { return now >= p.Created+int64(sessionLife/time.Second) }
+
+// Create answers POST /v1/billing_portal/sessions.
+func Create(ctx context.Context, c *kernel.Call) (any, error) {
+	session := Session{Header: Sessions.Start(c.Now), Configuration: defaultConfiguration}
+	session.URL = c.Site + Path(session.ID)
+	p := c.Params
+	p.Require("customer")
+	p.Text("customer", &session.Customer)
+	p.URL("return_url", &session.ReturnURL)
+	if p.Has("locale") {
+		var locale string
+		p.Choice("locale", &locale, "auto", "en", "es", "fr", "it")
+		session.Locale = &locale
+	}
+	if err := p.Done(); err != nil {
+		return nil, err
+	}
+	if _, err := customers.Live(ctx, c.Step, session.Customer, "customer"); err != nil {
+		return nil, err
+	}
+	if err := needSetup(ctx, c); err != nil {
+		return nil, err
+	}
+	return session, c.Create(ctx, "billing_portal.session.created", session)
+}

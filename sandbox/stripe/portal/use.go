@@ -1,0 +1,72 @@
+package portal
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+	"github.com/tenantry/tenantry/sandbox/stripe/subscriptions"
+)
+
+// cardError tells people what is wrong with a card's number.
+type cardError string
+
+func (w cardError) Error() string { return string(w) }
+
+// Cancel lets a subscription end with its period. With flexible billing the portal does
+// that by a date, and not by cancel_at_period_end.
+func Cancel(ctx context.Context, st *kernel.Step, session *Session, form formValues) error {
+	return setEnding(ctx, st, session, form("subscription"), true)
+}
+
+// Resume lets a subscription continue that would have ended with its period.
+func Resume(ctx context.Context, st *kernel.Step, session *Session, form formValues) error {
+	return setEnding(ctx, st, session, form("subscription"), false)
+}
+
+// setEnding sets whether a subscription ends with its period.
+func setEnding(ctx context.Context, st *kernel.Step, session *Session, id string, ending bool) error {
+	sub, err := subscriptions.All.Find(ctx, st.Q, id)
+	if errors.Is(err, kernel.ErrAbsent) {
+		return errNotHere
+	}
+	if err != nil {
+		return err
+	}
+	if sub.Customer != session.Customer || !sub.Running() {
+		return errNotHere
+	}
+	before := sub.Clone()
+	switch _, end := sub.Period(); {
+	case (sub.CancelAt != nil) == ending:
+		return nil // the form was submitted twice
+	case ending:
+		sub.EndAt(&end, st.Now)
+	default:
+		sub.CancelAtPeriodEnd = false
+		sub.EndAt(nil, st.Now)
+	}
+	return subscriptions.Save(ctx, st, before, sub)
+}
+
+// ChangeCard makes a new card the default of the customer. It pays nothing by
+// itself. A card that is declined changes nothing.
+func ChangeCard(ctx context.Context, st *kernel.Step, session *Session, form formValues) error {
+	found, problem := customers.ReadCard(form("card_number"))
+	switch {
+	case problem != "":
+		return cardError(problem)
+	case found.Declines:
+		return customers.ErrDeclined
+	}
+	cu, err := customers.Live(ctx, st, session.Customer, "customer")
+	if err != nil {
+		return err
+	}
+	pm, err := customers.AttachCard(ctx, st, found, cu)
+	if err != nil {
+		return err
+	}
+	return subscriptions.SetDefaultCard(ctx, st, cu, pm)
+}

@@ -1,0 +1,172 @@
+package subscriptions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/catalog"
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// bill is what an invoice of a subscription is made from.
+type bill struct {
+	sub    *Subscription
+	cu     *customers.Customer
+	reason string
+	since  int64 // the start of the invoice's period
+	at     int64 // the moment of the invoice
+	// wait is how long the invoice stays a draft before it is finalized
+	// automatically, in seconds; 0 if the caller finalizes it.
+	wait int64
+	// held leaves the invoice a draft until somebody finalizes it.
+	held bool
+	// period adds a line for each item's current period, or for the trial.
+	period  bool
+	pending []*invoices.Item
+	// usage has the lines for what was used of metered items in the previous
+	// period.
+	usage []invoices.Line
+	names ProductNames
+}
+
+// needed reports whether there is anything to bill. A period of metered items alone has
+// nothing before something could be used, and then Stripe makes no invoice.
+func (b bill) needed() bool {
+	licensed := slices.ContainsFunc(b.sub.Items.Data, func(item Item) bool { return !item.Price.Metered() })
+	return b.period && (licensed || len(b.usage) > 0) || len(b.pending) > 0 ||
+		slices.ContainsFunc(b.usage, func(l invoices.Line) bool { return l.Amount > 0 })
+}
+
+// ProductNames are the names of products by their ids.
+type ProductNames map[string]string
+
+// ReadProductNames adds the names of the items' products to into.
+func ReadProductNames(ctx context.Context, st *kernel.Step, items []Item, into ProductNames) error {
+	for _, item := range items {
+		if _, known := into[item.Price.Product]; known {
+			continue
+		}
+		pd, err := catalog.Products.Get(ctx, st.Q, item.Price.Product, "product")
+		if err != nil {
+			return err
+		}
+		into[pd.ID] = pd.Name
+	}
+	return nil
+}
+
+// draft returns the invoice without storing it. Previews and invoices both use
+// it, so that a preview shows what is billed later.
+func (b bill) draft() *invoices.Invoice {
+	sub, cu := b.sub, b.cu
+	in := &invoices.Invoice{
+		Header: invoices.All.Start(b.at), AccountCountry: kernel.AccountCountry, AccountName: kernel.AccountName, AutoAdvance: true,
+		BillingReason: b.reason, CollectionMethod: sub.CollectionMethod, Currency: sub.Currency,
+		Customer: cu.ID, CustomerAddress: cu.Address, CustomerEmail: cu.Email, CustomerName: cu.Name,
+		CustomerPhone: cu.Phone, CustomerTaxExempt: cu.TaxExempt, CustomerTaxIDs: []customers.TaxIDLine{}, Issuer: form.Self{Type: "self"},
+		Metadata: map[string]string{}, PeriodStart: b.since, PeriodEnd: b.at, Status: invoices.Draft, TestClock: sub.TestClock,
+	}
+	if b.held {
+		in.AutoAdvance = false
+	} else if b.wait > 0 {
+		at := b.at + b.wait
+		in.AutomaticallyFinalizes, in.NextPaymentAttempt = &at, &at
+	}
+	in.Parent.Type = "subscription_details"
+	in.Parent.SubscriptionDetails.Subscription = sub.ID
+	in.Parent.SubscriptionDetails.Metadata = sub.Metadata
+	var lines []invoices.Line
+	for i := len(b.pending); i > 0; { // the newest change first, each with its credit before its charge
+		end := i
+		for i > 0 && b.pending[i-1].Date == b.pending[end-1].Date {
+			i--
+		}
+		for _, item := range b.pending[i:end] {
+			lines = append(lines, item.Line())
+		}
+	}
+	if b.period {
+		for _, item := range sub.Items.Data {
+			if !item.Price.Metered() {
+				lines = append(lines, newInvoiceLine(sub, item, b.names[item.Price.Product]))
+			}
+		}
+	}
+	lines = append(lines, b.usage...)
+	for i := range lines {
+		lines[i].Invoice = in.ID
+		in.Total += lines[i].Amount
+	}
+	in.Lines = form.NewList("/v1/invoices/"+in.ID+"/lines", lines)
+	in.Subtotal, in.SubtotalExcludingTax, in.TotalExcludingTax = in.Total, in.Total, in.Total
+	in.SetBalance(cu)
+	return in
+}
+
+// newInvoiceLine returns the line for an item's current period.
+func newInvoiceLine(sub *Subscription, item Item, name string) invoices.Line {
+	line := invoices.Line{
+		ID: form.NewID(invoices.Lines.Prefix), Object: invoices.Lines.Name, Currency: sub.Currency, Discountable: true,
+		Metadata: sub.Metadata, Period: invoices.Period{Start: item.CurrentPeriodStart, End: item.CurrentPeriodEnd},
+		Pricing: invoices.NewPricing(item.Price), Quantity: item.Quantity, Subscription: sub.ID,
+	}
+	line.BillsItem(sub.ID, item.ID)
+	if sub.Status == Trialing {
+		line.Description = "Trial period for " + name
+		line.Pricing.UnitAmountDecimal = "0"
+		return line
+	}
+	line.Amount = item.amount()
+	line.Subtotal = line.Amount
+	line.Description = fmt.Sprintf("%d × %s (at %s)", item.Quantity, name, catalog.DescribePrice(item.Price))
+	return line
+}
+
+// issueInvoice stores a bill as a draft, marks the pending items as included
+// and sets the subscription's latest invoice. The caller stores the
+// subscription.
+func issueInvoice(ctx context.Context, st *kernel.Step, b bill) (*invoices.Invoice, error) {
+	in := b.draft()
+	if err := in.SetCustomer(ctx, st, b.cu); err != nil {
+		return nil, err
+	}
+	for _, item := range b.pending {
+		item.Invoice = &in.ID
+		if err := kernel.Put(ctx, st.Q, item); err != nil {
+			return nil, err
+		}
+	}
+	b.sub.LatestInvoice = &in.ID
+	if in.AutomaticallyFinalizes != nil {
+		if err := st.SetTimer(ctx, invoices.TimerFinalizes, in.ID, *in.AutomaticallyFinalizes); err != nil {
+			return nil, err
+		}
+	}
+	return in, st.Create(ctx, "invoice.created", in)
+}
+
+// meteredLines returns the lines for what was used of a subscription's metered
+// items from start up to end, in the order of the items. Usage is paid in
+// arrears, so this is the previous period, or the part of the current one that
+// has passed. During a trial usage costs nothing and has no lines.
+func meteredLines(ctx context.Context, st *kernel.Step, sub *Subscription, start, end int64, names ProductNames) ([]invoices.Line, error) {
+	if sub.Status == Trialing {
+		return nil, nil
+	}
+	var lines []invoices.Line
+	for _, item := range sub.Items.Data {
+		if !item.Price.Metered() {
+			continue
+		}
+		line, err := meteredLine(ctx, st, sub, item, start, end, names)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}

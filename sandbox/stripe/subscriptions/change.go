@@ -1,0 +1,351 @@
+package subscriptions
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/billing"
+	"github.com/tenantry/tenantry/sandbox/stripe/catalog"
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// What happens to the rest of a period when a subscription changes during it.
+const (
+	prorationsPending = "create_prorations" // credit and charge go on the next invoice
+	prorationsNow     = "always_invoice"    // credit and charge are invoiced at once
+	prorationsNone    = "none"
+)
+
+// change is what a client asks of a subscription's items, billing cycle and
+// trial.
+type change struct {
+	items     []itemChange
+	proration string
+	date      int64 // when the proration begins
+	anchorNow bool  // a new period begins at once
+	trialEnd  int64 // 0 leaves the trial as it is
+	extra     []addedItem
+	params    *form.Params
+}
+
+// itemChange asks for a new price or quantity of an item, or both; for another item,
+// without an id; or for an item to be removed.
+type itemChange struct {
+	params   *form.Params
+	id       string
+	price    string // empty keeps it
+	quantity int64  // 0 keeps it
+	deleted  bool
+}
+
+// revision is what a change leads to besides the changed subscription itself.
+type revision struct {
+	prorations []*invoices.Item
+	// restarted says that a new period began, which is billed at once.
+	restarted bool
+	// now says that an invoice is due at once.
+	now bool
+	// since is when the previous period began.
+	since int64
+	// usage has the lines for what was used of metered items in the period that
+	// was cut short.
+	usage []invoices.Line
+	names ProductNames
+}
+
+// readChange reads the parameters that an update and its preview have in
+// common.
+func readChange(p *form.Params, now int64) change {
+	ch := change{params: p, proration: prorationsPending, date: now}
+	for _, given := range p.List("items") {
+		change := itemChange{params: given}
+		if !given.Has("id") {
+			given.Require("price")
+		}
+		given.Text("id", &change.id)
+		given.Text("price", &change.price)
+		given.Integer("quantity", 1, maxQuantity, &change.quantity)
+		given.Boolean("deleted", &change.deleted)
+		if given.Has("clear_usage") {
+			given.Fail("clear_usage", "", "`clear_usage` is not supported for subscriptions with `billing_mode` set to `flexible`.")
+			given.Boolean("clear_usage", new(bool))
+		}
+		ch.items = append(ch.items, change)
+	}
+	p.Choice("proration_behavior", &ch.proration, prorationsPending, prorationsNow, prorationsNone)
+	p.Integer("proration_date", 0, 1<<40, &ch.date)
+	anchor := "unchanged"
+	p.Choice("billing_cycle_anchor", &anchor, "now", "unchanged")
+	ch.anchorNow = anchor == "now"
+	ch.readTrialEnd(p, now)
+	return ch
+}
+
+func (ch *change) readTrialEnd(p *form.Params, now int64) {
+	switch value, ok := p.Filled("trial_end"); {
+	case !ok:
+	case value == "now":
+		ch.trialEnd = now
+	default:
+		latest := time.Unix(now, 0).UTC().AddDate(0, 0, maxTrialDays).Unix()
+		at, err := strconv.ParseInt(value, 10, 64)
+		switch {
+		case err != nil:
+			p.Fail("trial_end", "parameter_invalid_integer", "Invalid integer: %s", value)
+		case at <= now:
+			p.Fail("trial_end", "", "Invalid timestamp: must be an integer Unix timestamp in the future.")
+		case at > latest:
+			p.Fail("trial_end", "", "Invalid timestamp: a trial can last at most %d days.", maxTrialDays)
+		}
+		ch.trialEnd = at
+	}
+	if ch.anchorNow && ch.trialEnd > 0 {
+		p.Fail("billing_cycle_anchor", "", "You cannot set billing_cycle_anchor together with trial_end.")
+	}
+}
+
+// empty reports whether the change has no effect on what is billed.
+func (ch change) empty() bool {
+	return len(ch.items) == 0 && !ch.anchorNow && ch.trialEnd == 0 && len(ch.extra) == 0
+}
+
+// revise changes a subscription as asked and returns what that leads to. It
+// stores nothing: an update applies the result, a preview shows it.
+func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) (*revision, error) {
+	was := sub.Clone()
+	old := was.Items.Data
+	rev := &revision{names: ProductNames{}}
+	rev.since, _ = sub.Period()
+	if err := ch.check(sub); err != nil {
+		return nil, err
+	}
+	for _, removing := range []bool{false, true} { // last, so that there is always an item
+		for _, w := range ch.items {
+			if w.deleted != removing {
+				continue
+			}
+			if err := changeItem(ctx, st, sub, w); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if err := sub.sold(ch); err != nil {
+		return nil, err
+	}
+	if err := oneInterval(sub, ch); err != nil {
+		return nil, err
+	}
+	for _, items := range [][]Item{old, sub.Items.Data} {
+		if err := ReadProductNames(ctx, st, items, rev.names); err != nil {
+			return nil, err
+		}
+	}
+	trialing := sub.Status == Trialing
+	rev.restarted = sub.restart(ch, old, st.Now)
+	if !trialing && ch.proration != prorationsNone {
+		rev.prorate(sub, old, ch.date, st.Now)
+	}
+	if !trialing && !rev.restarted && ch.proration != prorationsNone {
+		if err := rev.billLeft(ctx, st, was, sub); err != nil {
+			return nil, err
+		}
+	}
+	if rev.restarted {
+		var err error
+		if rev.usage, err = meteredLines(ctx, st, was, rev.since, st.Now, rev.names); err != nil {
+			return nil, err
+		}
+	}
+	rev.now = rev.restarted || ch.proration == prorationsNow && len(rev.prorations) > 0
+	// In the flexible billing mode they make no invoice by themselves
+	// (https://docs.stripe.com/billing/subscriptions/billing-mode/compare#invoice-one-time-charges).
+	if err := rev.addItems(ctx, st, sub, ch.extra); err != nil {
+		return nil, err
+	}
+	return rev, nil
+}
+
+// check refuses a change that the subscription's state does not allow.
+func (ch change) check(sub *Subscription) error {
+	start, end := sub.Period()
+	switch {
+	case ch.empty():
+		return nil
+	case sub.Ended():
+		return form.Refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
+	case sub.Status == Incomplete, sub.Status == Paused:
+		return form.Refuse("", "", "The sandbox changes nothing but metadata of a subscription that is %s.", sub.Status)
+	case ch.params.Has("proration_date") && (ch.date < start || ch.date > end):
+		return form.Refuse(ch.params.Name("proration_date"), "", "Cannot specify proration date outside of current subscription period.")
+	case ch.anchorNow && sub.Status == Trialing:
+		return form.Refuse(ch.params.Name("billing_cycle_anchor"), "", "The sandbox does not move the billing cycle of a trial; end it with trial_end=now.")
+	}
+	return nil
+}
+
+// changeItem adds or removes an item, or sets its new price and quantity.
+func changeItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemChange) error {
+	if w.id == "" {
+		return addItem(ctx, st, sub, w)
+	}
+	i := slices.IndexFunc(sub.Items.Data, func(item Item) bool { return item.ID == w.id })
+	if i < 0 {
+		return form.Missing(itemKind.Label, w.id, w.params.Name("id"))
+	}
+	if w.deleted {
+		sub.Items.Data = slices.Delete(sub.Items.Data, i, i+1)
+		return nil
+	}
+	item := &sub.Items.Data[i]
+	if w.quantity > 0 {
+		if item.Price.Metered() {
+			return form.Refuse(w.params.Name("quantity"), "", "Quantity should not be specified where usage_type is `metered`.")
+		}
+		item.Quantity = w.quantity
+	}
+	if w.price != "" && w.price != item.Price.ID {
+		pr, err := w.priced(ctx, st, sub)
+		if err != nil {
+			return err
+		}
+		if pr.Metered() != item.Price.Metered() {
+			return form.Refuse(w.params.Name("price"), "", "The sandbox does not change an item between licensed and metered prices.")
+		}
+		if item.Price = *pr; pr.Metered() {
+			item.usageFrom = st.Now
+		}
+	}
+	return w.affordable(*item, sub)
+}
+
+// addItem adds an item, whose period is that of the others. A metered one bills what
+// is used from now on.
+func addItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemChange) error {
+	pr, err := w.priced(ctx, st, sub)
+	if err != nil {
+		return err
+	}
+	start, end := sub.Period()
+	item := Item{
+		ID: form.NewID(itemKind.Prefix), Object: itemKind.Name, Created: st.Now, CurrentPeriodStart: start, CurrentPeriodEnd: end,
+		Metadata: map[string]string{}, Price: *pr, Quantity: w.quantity, Subscription: sub.ID,
+	}
+	switch {
+	case !pr.Metered():
+		item.Quantity = max(item.Quantity, 1)
+	case w.quantity > 0:
+		return form.Refuse(w.params.Name("quantity"), "", "Quantity should not be specified where usage_type is `metered`.")
+	default:
+		item.usageFrom = st.Now
+	}
+	sub.Items.Data = append(sub.Items.Data, item)
+	return w.affordable(item, sub)
+}
+
+// priced reads the price that an item is to have.
+func (w itemChange) priced(ctx context.Context, st *kernel.Step, sub *Subscription) (*catalog.Price, error) {
+	param := w.params.Name("price")
+	pr, _, err := catalog.Sellable(ctx, st, w.price, param)
+	if err == nil && pr.Currency != sub.Currency {
+		err = catalog.WrongCurrency(param, pr.Currency, sub.Currency)
+	}
+	return pr, err
+}
+
+func (w itemChange) affordable(item Item, sub *Subscription) error {
+	if most := billing.MaxAmount(sub.Currency); item.amount() > most {
+		return form.Refuse(w.params.Name("quantity"), "amount_too_large", "The amount of an item must be at most %s.", form.FormatAmount(most, sub.Currency))
+	}
+	return nil
+}
+
+// oneInterval refuses prices with different intervals.
+func oneInterval(sub *Subscription, ch change) error {
+	for _, item := range sub.Items.Data[1:] {
+		if !item.Price.Recurring.SameInterval(*sub.Items.Data[0].Price.Recurring) {
+			return form.Refuse(ch.params.Name("items"), "", "The sandbox requires that all prices of a subscription have the same interval.")
+		}
+	}
+	return nil
+}
+
+// restart begins a new period if the change asks for one or implies one: by
+// another interval, by a price for what was free or the reverse, and by the
+// start or the end of a trial. It reports whether a new period began. Moving
+// the end of a trial only moves the end of the current period.
+func (sub *Subscription) restart(ch change, old []Item, now int64) bool {
+	trialing := sub.Status == Trialing
+	switch {
+	case ch.trialEnd > now:
+		if !trialing {
+			sub.Status, sub.TrialStart = Trialing, &now
+			sub.setPeriod(now, ch.trialEnd)
+		} else {
+			start, _ := sub.Period()
+			sub.setPeriod(start, ch.trialEnd)
+		}
+		sub.TrialEnd, sub.BillingCycleAnchor = &ch.trialEnd, ch.trialEnd
+		return !trialing
+	case trialing && ch.trialEnd == 0:
+		return false
+	case trialing:
+		sub.Status, sub.TrialEnd = Active, &now
+	case !ch.anchorNow && old[0].Price.Recurring.SameInterval(*sub.Items.Data[0].Price.Recurring) && (isFree(old) == isFree(sub.Items.Data) || sameLicensed(old, sub.Items.Data)):
+		return false
+	}
+	sub.BillingCycleAnchor = now
+	sub.setPeriod(now, sub.cycle().Boundary(1))
+	return true
+}
+
+// isFree reports whether the items cost nothing and never will.
+func isFree(items []Item) bool {
+	return !slices.ContainsFunc(items, func(item Item) bool { return item.Price.Metered() || item.amount() > 0 })
+}
+
+// sameLicensed reports whether only metered items differ, which are paid in arrears.
+func sameLicensed(old, is []Item) bool {
+	var prices [2][]string
+	for i, items := range [][]Item{old, is} {
+		for _, item := range items {
+			if !item.Price.Metered() {
+				prices[i] = append(prices[i], item.Price.ID)
+			}
+		}
+	}
+	return slices.Equal(prices[0], prices[1])
+}
+
+// prorate credits the rest of each old item's period that no longer applies.
+// Unless a new period is billed anyway, it also charges that rest for the item
+// that replaces it.
+func (rev *revision) prorate(sub *Subscription, old []Item, from, now int64) {
+	for _, was := range old {
+		is := sub.item(was.ID)
+		if !rev.restarted && is != nil && was.Price.ID == is.Price.ID && was.Quantity == is.Quantity {
+			continue
+		}
+		rev.add(sub, was, credit, from, now)
+		if !rev.restarted && is != nil {
+			rev.add(sub, *is, charged, from, now)
+		}
+	}
+	for _, is := range sub.Items.Data {
+		isNew := !slices.ContainsFunc(old, func(was Item) bool { return was.ID == is.ID })
+		if isNew && !rev.restarted {
+			rev.add(sub, is, charged, from, now)
+		}
+	}
+}
+
+// add adds a credit or a charge for the rest of an item's period, unless it is
+// zero.
+func (rev *revision) add(sub *Subscription, item Item, sign, from, now int64) {
+	if ii := newProration(sub, item, rev.names[item.Price.Product], sign, from, now); ii != nil {
+		rev.prorations = append(rev.prorations, ii)
+	}
+}

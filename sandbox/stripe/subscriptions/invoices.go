@@ -1,0 +1,161 @@
+package subscriptions
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// invoiceOf reads the invoice in the request's path, and its subscription.
+func invoiceOf(ctx context.Context, c *kernel.Call) (*invoices.Invoice, *Subscription, error) {
+	in, err := invoices.All.Get(ctx, c.Q, c.ID, "id")
+	if err != nil {
+		return nil, nil, err
+	}
+	sub, err := All.Get(ctx, c.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
+	return in, sub, err
+}
+
+// FinalizeInvoice answers POST /v1/invoices/{id}/finalize: a draft is finalized
+// early. If it is collected automatically, then an hour later.
+func FinalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+	in, sub, err := invoiceOf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	c.Params.Boolean("auto_advance", &in.AutoAdvance)
+	if err := c.Params.Done(); err != nil {
+		return nil, err
+	}
+	if in.Status != invoices.Draft {
+		return nil, form.Refuse("", "invoice_not_editable", "This invoice is already finalized, you can't re-finalize a non-draft invoice.")
+	}
+	if in.NextPaymentAttempt = nil; in.AutoAdvance && !sub.Ended() {
+		next := c.Now + draftLife
+		in.NextPaymentAttempt = &next
+		if err := c.SetTimer(ctx, invoices.TimerRetries, in.ID, next); err != nil {
+			return nil, err
+		}
+	}
+	before := sub.Clone()
+	if err := invoices.Finalize(ctx, c.Step, in); err != nil {
+		return nil, err
+	}
+	if in.Status == invoices.Paid {
+		if err := paymentSucceeded(ctx, c.Step, sub); err != nil {
+			return nil, err
+		}
+	}
+	return in, Save(ctx, c.Step, before, sub)
+}
+
+// PayInvoice answers POST /v1/invoices/{id}/pay: an invoice is collected now,
+// with the subscription's payment method or a given one. A declined payment
+// answers 402 and is recorded nevertheless.
+func PayInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+	in, sub, err := invoiceOf(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	var given *string
+	absent := true
+	c.Params.Clearable("payment_method", &given)
+	c.Params.Boolean("off_session", &absent)
+	if err := c.Params.Done(); err != nil {
+		return nil, err
+	}
+	switch in.Status {
+	case invoices.Paid:
+		return nil, form.Refuse("", "", "Invoice is already paid")
+	case invoices.Void:
+		return nil, form.Refuse("", "invoice_not_editable", "You can only pay an invoice that is open, draft or uncollectible. This invoice is void.")
+	}
+	if err := customers.CheckCard(ctx, c.Step, given, in.Customer, "payment_method"); err != nil {
+		return nil, err
+	}
+	before := sub.Clone()
+	refused, err := settleInvoiceWith(ctx, c.Step, sub, in, given, customers.BuyerAbsent)
+	if err != nil {
+		return nil, err
+	}
+	if err := Save(ctx, c.Step, before, sub); err != nil {
+		return nil, err
+	}
+	if refused != nil {
+		return refused.Answer(customers.PaysInvoice), nil
+	}
+	return in, nil
+}
+
+// VoidInvoice answers POST /v1/invoices/{id}/void: an open invoice is
+// withdrawn, and what it took from the customer's balance is given back.
+func VoidInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+	in, sub, err := invoiceOf(ctx, c)
+	if err == nil {
+		err = c.Params.Done()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if in.Status != invoices.Open && in.Status != invoices.Uncollectible {
+		return nil, form.Refuse("", "invoice_not_editable", "You can only pass in open invoices. This invoice isn't open.")
+	}
+	return in, closeUnpaid(ctx, c.Step, in, sub, invoices.Void)
+}
+
+// DeleteInvoice answers DELETE /v1/invoices/{id}, always with a refusal: only
+// drafts that bill no subscription can be deleted, and all invoices of the
+// sandbox bill one.
+func DeleteInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+	in, _, err := invoiceOf(ctx, c)
+	if err == nil {
+		err = c.Params.Done()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if in.Status != invoices.Draft {
+		return nil, form.Refuse("", "invoice_not_editable", "You can only delete draft invoices. This invoice is %s.", in.Status)
+	}
+	return nil, form.Refuse("", "", "You can't delete an invoice of a subscription. Finalize it and void it instead.")
+}
+
+// MarkUncollectible answers POST /v1/invoices/{id}/mark_uncollectible: an open
+// invoice is no longer expected to be paid.
+func MarkUncollectible(ctx context.Context, c *kernel.Call) (any, error) {
+	in, sub, err := invoiceOf(ctx, c)
+	if err == nil {
+		err = c.Params.Done()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if in.Status != invoices.Open {
+		return nil, form.Refuse("", "invoice_not_editable", "You can only pass in open invoices. This invoice isn't open.")
+	}
+	return in, closeUnpaid(ctx, c.Step, in, sub, invoices.Uncollectible)
+}
+
+// closeUnpaid ends an invoice without a payment. A subscription that waited for
+// the payment becomes active, or expires if it was the first one.
+func closeUnpaid(ctx context.Context, st *kernel.Step, in *invoices.Invoice, sub *Subscription, status string) error {
+	before := sub.Clone()
+	if status == invoices.Void && sub.waitsFor(in) {
+		if err := dropPendingOf(ctx, st, sub, in); err != nil {
+			return err
+		}
+		return Save(ctx, st, before, sub)
+	}
+	if err := invoices.Close(ctx, st, in, status); err != nil {
+		return err
+	}
+	if sub.Status == Incomplete {
+		sub.expire(st.Now)
+	} else if err := paymentSucceeded(ctx, st, sub); err != nil {
+		return err
+	}
+	return Save(ctx, st, before, sub)
+}

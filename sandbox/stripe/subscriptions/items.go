@@ -1,0 +1,41 @@
+package subscriptions
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// ListItems answers GET /v1/subscription_items. A subscription itself shows its first ten
+// items only.
+func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
+	var id string
+	c.Params.Require("subscription")
+	c.Params.Text("subscription", &id)
+	if c.Params.Failed() {
+		return nil, c.Params.Done()
+	}
+	sub, err := All.Get(ctx, c.Q, id, "subscription")
+	if err != nil {
+		return nil, err
+	}
+	return kernel.SlicePage(c, itemKind.Path, itemKind.Label, sub.Items.Data)
+}
+
+// GetItem answers GET /v1/subscription_items/{id}.
+func GetItem(ctx context.Context, c *kernel.Call) (any, error) {
+	if err := c.Params.Done(); err != nil {
+		return nil, err
+	}
+	subs, err := All.Where(ctx, c.Q, `EXISTS (SELECT 1 FROM json_each(doc, '$.items.data') WHERE value ->> '$.id' = ?)`, c.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, sub := range subs {
+		if item := sub.item(c.ID); item != nil {
+			return *item, nil
+		}
+	}
+	return nil, form.Missing(itemKind.Label, c.ID, "id")
+}

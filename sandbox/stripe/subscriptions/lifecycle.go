@@ -1,0 +1,146 @@
+package subscriptions
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// Why a subscription was canceled.
+const (
+	canceledByRequest = "cancellation_requested"
+	canceledByFailure = "payment_failed"
+)
+
+// cancel ends a subscription at once. The reason may be empty.
+func (sub *Subscription) cancel(reason string, now int64) {
+	sub.Status, sub.EndedAt, sub.CancelAtPeriodEnd, sub.CancelAt = Canceled, &now, false, nil
+	sub.CanceledAt, sub.CancellationDetails.Reason = &now, nil
+	if reason != "" {
+		sub.CancellationDetails.Reason = &reason
+	}
+}
+
+// Begin stores a new subscription and sets its timers.
+func Begin(ctx context.Context, st *kernel.Step, sub *Subscription) error {
+	sub.planPending(st.Now)
+	if err := st.Create(ctx, "customer.subscription.created", sub); err != nil {
+		return err
+	}
+	if err := setTimers(ctx, st, sub); err != nil {
+		return err
+	}
+	return announceTrialEnd(ctx, st, sub)
+}
+
+// Save stores a subscription that was changed from before, with the events
+// about the change, and sets or stops its timers.
+func Save(ctx context.Context, st *kernel.Step, before, sub *Subscription) error {
+	if sub.Ended() {
+		if err := dropPending(ctx, st, sub); err != nil {
+			return err
+		}
+	}
+	sub.planPending(st.Now)
+	if sub.Status == Canceled && before.Status != Canceled {
+		if err := st.Create(ctx, "customer.subscription.deleted", sub); err != nil {
+			return err
+		}
+	} else if err := st.Change(ctx, "customer.subscription.updated", before, sub); err != nil {
+		return err
+	}
+	paused := sub.Status == Paused
+	switch was := before.Status == Paused; {
+	case paused && !was:
+		if err := st.Emit(ctx, "customer.subscription.paused", sub, nil); err != nil {
+			return err
+		}
+	case was && !paused && !sub.Ended():
+		if err := st.Emit(ctx, "customer.subscription.resumed", sub, nil); err != nil {
+			return err
+		}
+	}
+	return setTimers(ctx, st, sub)
+}
+
+// setTimers sets the timers that the subscription's state requires and stops
+// all others.
+func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
+	if err := setPendingTimer(ctx, st, sub); err != nil {
+		return err
+	}
+	if sub.Running() {
+		_, end := sub.due()
+		if err := st.SetTimer(ctx, TimerPeriodEnds, sub.ID, end); err != nil {
+			return err
+		}
+		if err := announceRenewal(ctx, st, sub, end); err != nil {
+			return err
+		}
+	} else {
+		for _, timer := range []string{TimerPeriodEnds, TimerUpcoming} {
+			if err := st.StopTimer(ctx, timer, sub.ID); err != nil {
+				return err
+			}
+		}
+	}
+	if err := timePending(ctx, st, sub); err != nil {
+		return err
+	}
+	if sub.Status != Trialing {
+		if err := st.StopTimer(ctx, TimerTrialWillEnd, sub.ID); err != nil {
+			return err
+		}
+	}
+	if sub.Status == Incomplete {
+		return st.SetTimer(ctx, TimerIncompleteExpires, sub.ID, sub.Created+incompleteLife)
+	}
+	if err := st.StopTimer(ctx, TimerIncompleteExpires, sub.ID); err != nil {
+		return err
+	}
+	if sub.Ended() {
+		return stopCollecting(ctx, st, sub)
+	}
+	return nil
+}
+
+// stopCollecting stops all automatic attempts to collect a subscription's
+// drafts and open invoices.
+func stopCollecting(ctx context.Context, st *kernel.Step, sub *Subscription) error {
+	left, err := invoices.All.Where(ctx, st.Q,
+		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.status' IN ('draft', 'open')`, sub.Customer, sub.ID)
+	if err != nil {
+		return err
+	}
+	for _, in := range left {
+		before := *in
+		in.AutoAdvance, in.NextPaymentAttempt, in.AutomaticallyFinalizes = false, nil, nil
+		if err := st.Change(ctx, "invoice.updated", before, in); err != nil {
+			return err
+		}
+		for _, timer := range []string{invoices.TimerFinalizes, invoices.TimerRetries} {
+			if err := st.StopTimer(ctx, timer, in.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// EndAll cancels all subscriptions of a customer at once.
+func EndAll(ctx context.Context, st *kernel.Step, cu *customers.Customer) error {
+	running, err := All.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
+	if err != nil {
+		return err
+	}
+	for _, sub := range running {
+		before := sub.Clone()
+		sub.cancel(canceledByRequest, st.Now)
+		if err := Save(ctx, st, before, sub); err != nil {
+			return err
+		}
+	}
+	return nil
+}

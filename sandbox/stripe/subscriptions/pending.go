@@ -1,0 +1,148 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// TimerPendingExpires goes off when a change has waited too long for its
+// payment. At the end of a period it comes before the renewal, because timers of
+// one moment go off in the order of their names.
+const TimerPendingExpires = "subscription.pending_update_expires"
+
+// pendingLife is how long a change waits at most, in seconds.
+const pendingLife = int64(23 * time.Hour / time.Second)
+
+// pendingUpdate is a change that takes effect once the latest invoice of its
+// subscription is paid. Until then the subscription goes on as if nobody had
+// asked for it.
+type pendingUpdate struct {
+	BillingCycleAnchor *int64    `json:"billing_cycle_anchor"` // null unless it moves
+	ExpiresAt          int64     `json:"expires_at"`
+	SubscriptionItems  []Item    `json:"subscription_items"`
+	TrialEnd           *int64    `json:"trial_end"` // null unless it moves
+	TrialFromPlan      form.Null `json:"trial_from_plan"`
+
+	atOnce bool // nobody has been told about it yet
+}
+
+// waitsFor reports whether the invoice is the one that a change of the
+// subscription waits for.
+func (sub *Subscription) waitsFor(in *invoices.Invoice) bool {
+	return sub.PendingUpdate != nil && sub.LatestInvoice != nil && *sub.LatestInvoice == in.ID
+}
+
+// canWait refuses a change that cannot wait for its payment: one with other
+// parameters than those of the period and the items, or of a subscription that is
+// paid by debits.
+func canWait(ctx context.Context, st *kernel.Step, p *form.Params, sub *Subscription) error {
+	for _, key := range p.Keys() {
+		if !slices.Contains([]string{
+			"expand", "payment_behavior", "proration_behavior", "proration_date", "billing_cycle_anchor",
+			"items", "trial_end", "trial_from_plan", "add_invoice_items",
+		}, key) {
+			return form.Refuse(key, "", "When `payment_behavior` is set to `pending_if_incomplete`, you can only pass supported params. `%s` is not supported.", key)
+		}
+	}
+	pm, err := defaultCard(ctx, st, sub)
+	if errors.Is(err, errNoCard) {
+		return nil
+	}
+	if err == nil && pm.Delayed() {
+		err = form.Refuse("payment_behavior", "", "`pending_if_incomplete` is not supported for subscriptions that are paid by bank debits.")
+	}
+	return err
+}
+
+// collectOrWait collects the invoice of a change. If that fails, sub becomes
+// again what it was before, and the change waits for the invoice.
+func collectOrWait(ctx context.Context, st *kernel.Step, before, sub *Subscription, in *invoices.Invoice) error {
+	wanted := sub.Clone()
+	_, end := before.Period()
+	update := &pendingUpdate{ExpiresAt: min(end, st.Now+pendingLife), SubscriptionItems: wanted.Items.Data, atOnce: true}
+	if wanted.BillingCycleAnchor != before.BillingCycleAnchor {
+		update.BillingCycleAnchor = &wanted.BillingCycleAnchor
+	}
+	if wanted.TrialEnd != nil && (before.TrialEnd == nil || *before.TrialEnd != *wanted.TrialEnd) {
+		update.TrialEnd = wanted.TrialEnd
+	}
+	*sub = *before.Clone()
+	sub.LatestInvoice, sub.PendingUpdate = wanted.LatestInvoice, update
+	_, err := settleInvoice(ctx, st, sub, in)
+	return err
+}
+
+// applyPending makes the change that waited for an invoice which is now paid.
+// The caller stores the subscription.
+func applyPending(ctx context.Context, st *kernel.Step, sub *Subscription) error {
+	update := sub.PendingUpdate
+	start, end := update.SubscriptionItems[0].CurrentPeriodStart, update.SubscriptionItems[0].CurrentPeriodEnd
+	sub.Items.Data, sub.PendingUpdate = update.SubscriptionItems, nil
+	sub.setPeriod(start, end)
+	if update.BillingCycleAnchor != nil {
+		sub.BillingCycleAnchor = *update.BillingCycleAnchor
+	}
+	switch trial := update.TrialEnd; {
+	case trial == nil:
+	case *trial <= st.Now:
+		sub.Status, sub.TrialEnd = Active, trial
+	default:
+		if sub.Status != Trialing {
+			sub.TrialStart = &start
+		}
+		sub.Status, sub.TrialEnd = Trialing, trial
+	}
+	if err := paymentSucceeded(ctx, st, sub); err != nil || update.atOnce {
+		return err
+	}
+	return st.Emit(ctx, "customer.subscription.pending_update_applied", sub, nil)
+}
+
+// dropPending ends the wait of a change, if one waits: it is never made, and its
+// invoice is voided. The caller stores the subscription.
+func dropPending(ctx context.Context, st *kernel.Step, sub *Subscription) error {
+	if sub.PendingUpdate == nil {
+		return nil
+	}
+	in, err := invoices.All.Get(ctx, st.Q, *sub.LatestInvoice, "latest_invoice")
+	if err != nil {
+		return err
+	}
+	return dropPendingOf(ctx, st, sub, in)
+}
+
+// dropPendingOf is dropPending for a change that waits for the invoice.
+func dropPendingOf(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice) error {
+	if err := invoices.Close(ctx, st, in, invoices.Void); err != nil {
+		return err
+	}
+	sub.PendingUpdate = nil
+	return st.Emit(ctx, "customer.subscription.pending_update_expired", sub, nil)
+}
+
+// PendingExpires ends the wait of a change whose payment did not come in time.
+func PendingExpires(ctx context.Context, st *kernel.Step, id string) error {
+	sub, err := All.Get(ctx, st.Q, id, "id")
+	if err != nil || sub.PendingUpdate == nil {
+		return err
+	}
+	before := sub.Clone()
+	if err := dropPending(ctx, st, sub); err != nil {
+		return err
+	}
+	return Save(ctx, st, before, sub)
+}
+
+// timePending sets the timer of a change that waits, or stops it.
+func timePending(ctx context.Context, st *kernel.Step, sub *Subscription) error {
+	if sub.PendingUpdate == nil {
+		return st.StopTimer(ctx, TimerPendingExpires, sub.ID)
+	}
+	return st.SetTimer(ctx, TimerPendingExpires, sub.ID, sub.PendingUpdate.ExpiresAt)
+}

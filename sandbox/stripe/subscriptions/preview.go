@@ -1,0 +1,129 @@
+package subscriptions
+
+import (
+	"context"
+	"net/http"
+	"slices"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// PreviewInvoice answers POST /v1/invoices/create_preview: the next invoice of
+// a subscription, as it is or as a change would make it. It uses the same
+// functions as changes and renewals, so that it shows what is then billed, and
+// stores nothing.
+func PreviewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
+	p := c.Params
+	var customerID, subscriptionID string
+	p.Text("customer", &customerID)
+	p.Text("subscription", &subscriptionID)
+	p.Choice("preview_mode", new(string), "next")
+	ch := change{params: p, proration: prorationsPending, date: c.Now}
+	ending := false
+	details := p.Hash("subscription_details")
+	if details != nil {
+		ch = readChange(details, c.Now)
+		details.Boolean("cancel_at_period_end", &ending)
+	}
+	extra := invoices.ReadPreviewed(p, c.Now)
+	if customerID == "" && subscriptionID == "" {
+		p.Fail("customer", "parameter_missing", "You must provide one of: customer, subscription.")
+	}
+	if err := p.Done(); err != nil {
+		return nil, err
+	}
+	sub, err := previewedSubscription(ctx, c.Step, customerID, subscriptionID)
+	if err != nil {
+		return nil, err
+	}
+	if details != nil && details.Has("cancel_at_period_end") {
+		sub.CancelAtPeriodEnd = ending
+		sub.ScheduleEnd(c.Now)
+	}
+	rev, err := revise(ctx, c.Step, sub, ch)
+	if err != nil {
+		return nil, err
+	}
+	b, err := nextBill(ctx, c.Step, sub, rev, extra)
+	if err != nil {
+		return nil, err
+	}
+	return b.draft().Preview(), nil
+}
+
+// previewedSubscription reads the subscription that a preview is about: the one
+// with the id, or else the one of the customer that is billed next.
+func previewedSubscription(ctx context.Context, st *kernel.Step, customerID, id string) (*Subscription, error) {
+	if customerID != "" {
+		if _, err := customers.Live(ctx, st, customerID, "customer"); err != nil {
+			return nil, err
+		}
+	}
+	if id != "" {
+		sub, err := All.Get(ctx, st.Q, id, "subscription")
+		if err == nil && customerID != "" && sub.Customer != customerID {
+			err = form.Missing(All.Label, id, "subscription")
+		}
+		return sub, err
+	}
+	all, err := All.Where(ctx, st.Q, `doc ->> '$.customer' = ?`, customerID)
+	if err != nil {
+		return nil, err
+	}
+	var next *Subscription
+	for _, sub := range all {
+		_, end := sub.Period()
+		if sub.Running() && (next == nil || end < next.Items.Data[0].CurrentPeriodEnd) {
+			next = sub
+		}
+	}
+	if next == nil {
+		return nil, noUpcomingInvoice(customerID)
+	}
+	return next, nil
+}
+
+// nextBill returns the next bill after a revision: due at once, or at the end
+// of the period.
+// extra are further items, as if they were pending.
+func nextBill(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revision, extra []*invoices.Item) (bill, error) {
+	cu, err := customers.All.Get(ctx, st.Q, sub.Customer, "customer")
+	if err != nil {
+		return bill{}, err
+	}
+	pending, err := pendingItems(ctx, st, sub)
+	if err != nil {
+		return bill{}, err
+	}
+	for _, item := range extra {
+		item.Ref(sub.ID, nil)
+	}
+	pending = slices.Concat(pending, extra, rev.prorations)
+	if rev.now {
+		return rev.bill(sub, cu, pending, st.Now), nil
+	}
+	if !sub.Running() {
+		return bill{}, noUpcomingInvoice(sub.Customer)
+	}
+	start, end := sub.due()
+	usage, err := meteredLines(ctx, st, sub, start, end, rev.names)
+	if err != nil {
+		return bill{}, err
+	}
+	b := sub.renewal(cu, pending, usage, rev.names)
+	if !b.period && !b.needed() {
+		return bill{}, noUpcomingInvoice(sub.Customer)
+	}
+	b.reason = invoices.ReasonUpcoming
+	return b, nil
+}
+
+// noUpcomingInvoice returns the refusal of a preview if nothing will be billed.
+func noUpcomingInvoice(customerID string) *form.Error {
+	e := form.Refuse("", "invoice_upcoming_none", "No upcoming invoices for customer: %s", customerID)
+	e.Status = http.StatusNotFound
+	return e
+}

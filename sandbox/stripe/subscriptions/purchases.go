@@ -1,0 +1,169 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/catalog"
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// LineItem is one price of a purchase, as it was when the purchase was made. It
+// has the form of a checkout session's line item.
+type LineItem struct {
+	ID             string        `json:"id"`
+	Object         string        `json:"object"`
+	AmountDiscount int64         `json:"amount_discount"`
+	AmountSubtotal int64         `json:"amount_subtotal"`
+	AmountTax      int64         `json:"amount_tax"`
+	AmountTotal    int64         `json:"amount_total"`
+	Currency       string        `json:"currency"`
+	Description    string        `json:"description"`
+	Price          catalog.Price `json:"price"`
+	Quantity       int64         `json:"quantity,omitempty"` // none for a metered price
+	AdjustableQty  form.Null     `json:"adjustable_quantity"`
+	Metadata       form.Null     `json:"metadata"`
+}
+
+// Head implements kernel.Object.
+func (i LineItem) Head() kernel.Header { return kernel.Header{ID: i.ID, Object: i.Object} }
+
+// Purchase is what a client wants a new subscription to have.
+type Purchase struct {
+	Items        []LineItem        `json:"items"`
+	Description  *string           `json:"description"`
+	Metadata     map[string]string `json:"metadata"`
+	TrialDays    int64             `json:"trial_days"`
+	WhenNoMethod string            `json:"when_no_method"` // what happens when a trial ends without a payment method
+	// PendingInterval is how often pending items are invoiced; nil leaves them for renewals.
+	PendingInterval *pendingInterval `json:"pending_interval"`
+}
+
+// WantedItem is an item of a purchase as the client asked for it.
+type WantedItem struct {
+	params   *form.Params
+	price    string
+	quantity int64 // 0 for none
+}
+
+// Read reads the parameters that a checkout session and a subscription without
+// one have in common.
+func (o *Purchase) Read(p *form.Params) {
+	p.Metadata(&o.Metadata)
+	p.Clearable("description", &o.Description)
+	p.Integer("trial_period_days", 1, maxTrialDays, &o.TrialDays)
+	readTrialSettings(p, &o.WhenNoMethod)
+	readPendingInterval(p, &o.PendingInterval)
+}
+
+// ReadItems reads the items of a purchase.
+func ReadItems(p *form.Params, key string) []WantedItem {
+	given := p.List(key)
+	if p.Has(key) && (len(given) == 0 || len(given) > maxItems) {
+		p.Fail(key, "", "A subscription must have from 1 to %d items.", maxItems)
+	}
+	wanted := make([]WantedItem, 0, len(given))
+	for _, g := range given {
+		g.Require("price")
+		w := WantedItem{params: g}
+		g.Text("price", &w.price)
+		g.Integer("quantity", 1, maxQuantity, &w.quantity)
+		wanted = append(wanted, w)
+	}
+	return wanted
+}
+
+// PriceItems looks up the prices of the items. It refuses prices in different
+// currencies or with different intervals. With a trial the amounts are zero.
+func PriceItems(ctx context.Context, st *kernel.Step, wanted []WantedItem, trial bool) ([]LineItem, error) {
+	items := make([]LineItem, 0, len(wanted))
+	for _, w := range wanted {
+		param := w.params.Name("price")
+		pr, pd, err := catalog.Sellable(ctx, st, w.price, param)
+		if err != nil {
+			return nil, err
+		}
+		if len(items) > 0 {
+			first := items[0].Price
+			if pr.Currency != first.Currency {
+				return nil, catalog.WrongCurrency(param, pr.Currency, first.Currency)
+			}
+			if !pr.Recurring.SameInterval(*first.Recurring) {
+				return nil, form.Refuse(param, "", "The sandbox requires that all recurring prices of a Checkout Session have the same interval.")
+			}
+		}
+		if err := w.fits(pr); err != nil {
+			return nil, err
+		}
+		item := LineItem{
+			ID: form.NewID("li"), Object: "item", Currency: pr.Currency,
+			Description: pd.Name, Price: *pr, Quantity: w.quantity,
+		}
+		if !trial {
+			item.AmountSubtotal = form.Times(pr.UnitAmountDecimal, w.quantity)
+			item.AmountTotal = item.AmountSubtotal
+		}
+		items = append(items, item)
+	}
+	return items, nil
+}
+
+// fits refuses a quantity for a metered price, and a missing one for any other.
+func (w WantedItem) fits(pr *catalog.Price) error {
+	param := w.params.Name("quantity")
+	switch {
+	case pr.Metered() && w.quantity != 0:
+		return form.Refuse(param, "", "Quantity should not be specified where usage_type is `metered`. Remove %s.", param)
+	case !pr.Metered() && w.quantity == 0:
+		return form.Refuse(param, "parameter_missing", "Quantity is required. Add %s.", param)
+	}
+	return nil
+}
+
+// CheckCurrency refuses a currency if the customer has subscriptions or a
+// balance in another one.
+func CheckCurrency(ctx context.Context, st *kernel.Step, cu *customers.Customer, code string) error {
+	others, err := All.Where(ctx, st.Q,
+		`doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired') AND doc ->> '$.currency' <> ?`, cu.ID, code)
+	if err != nil {
+		return err
+	}
+	if len(others) > 0 {
+		return form.Refuse("customer", "", "You cannot combine currencies on a single customer. This customer has an active subscription with currency %s.", others[0].Currency)
+	}
+	if cu.Balance != 0 && *cu.Currency != code {
+		return form.Refuse("customer", "", "You cannot combine currencies on a single customer. This customer has a balance with currency %s.", *cu.Currency)
+	}
+	return nil
+}
+
+// ErrNothingToBill says that a subscription has no first invoice: all its items are
+// metered.
+var ErrNothingToBill = errors.New("there is nothing to bill")
+
+// FirstInvoice makes and finalizes the first invoice of a subscription. Errors:
+// ErrNothingToBill.
+func FirstInvoice(ctx context.Context, st *kernel.Step, sub *Subscription, cu *customers.Customer) (*invoices.Invoice, error) {
+	b := bill{sub: sub, cu: cu, reason: invoices.ReasonCreate, since: st.Now, at: st.Now, period: true, names: ProductNames{}}
+	if err := ReadProductNames(ctx, st, sub.Items.Data, b.names); err != nil {
+		return nil, err
+	}
+	if !b.needed() {
+		return nil, ErrNothingToBill
+	}
+	in, err := issueInvoice(ctx, st, b)
+	if err != nil {
+		return nil, err
+	}
+	return in, invoices.Finalize(ctx, st, in)
+}
+
+// The limits of a purchase.
+const (
+	maxItems     = 20
+	maxQuantity  = 999_999
+	maxTrialDays = 730
+)

@@ -1,0 +1,95 @@
+package subscriptions
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// TimerPeriodEnds goes off at the end of a subscription's current period.
+const TimerPeriodEnds = "subscription.period_ends"
+
+// draftLife is how long the invoice of a renewal stays a draft, in seconds.
+const draftLife = 60 * 60
+
+// renewal begins the next period of a subscription and returns its bill: the
+// period ahead, what is pending, and what was used of metered items in the
+// period that is over. A trial ends by that. If the subscription ends with its
+// period, only what is pending and used is billed. It stores nothing: a renewal
+// applies the result, a preview shows it.
+func (sub *Subscription) renewal(cu *customers.Customer, pending []*invoices.Item, usage []invoices.Line, names ProductNames) bill {
+	since, at := sub.due()
+	b := bill{sub: sub, cu: cu, reason: invoices.ReasonCycle, since: since, at: at, pending: pending, usage: usage, names: names}
+	if sub.ending() {
+		return b
+	}
+	if sub.Status == Trialing {
+		sub.Status = Active
+	}
+	_, end := sub.cycle().Period(at)
+	sub.setPeriod(at, end)
+	b.period, b.wait, b.held = true, draftLife, sub.Status == Unpaid
+	return b
+}
+
+// PeriodEnds renews a subscription, or ends it if that was asked for.
+func PeriodEnds(ctx context.Context, st *kernel.Step, id string) error {
+	sub, err := All.Get(ctx, st.Q, id, "id")
+	if err != nil || !sub.Running() {
+		return err
+	}
+	before := sub.Clone()
+	ending := sub.ending()
+	if sub.Status == Trialing && !ending {
+		if over, err := endTrialWithoutCard(ctx, st, sub); err != nil || over {
+			if err != nil {
+				return err
+			}
+			return Save(ctx, st, before, sub)
+		}
+	}
+	b, err := renewalBill(ctx, st, sub)
+	if err != nil {
+		return err
+	}
+	if b.needed() {
+		in, err := issueInvoice(ctx, st, b)
+		if err != nil {
+			return err
+		}
+		if !b.period { // the last invoice is collected now, because nothing does so later
+			if _, err := settleInvoice(ctx, st, sub, in); err != nil {
+				return err
+			}
+		}
+	}
+	if ending && !sub.Ended() {
+		now := st.Now
+		sub.Status, sub.EndedAt = Canceled, &now
+	}
+	return Save(ctx, st, before, sub)
+}
+
+// renewalBill begins the next period of a subscription and returns its bill.
+func renewalBill(ctx context.Context, st *kernel.Step, sub *Subscription) (bill, error) {
+	cu, err := customers.All.Get(ctx, st.Q, sub.Customer, "customer")
+	if err != nil {
+		return bill{}, err
+	}
+	pending, err := pendingItems(ctx, st, sub)
+	if err != nil {
+		return bill{}, err
+	}
+	names := ProductNames{}
+	if err := ReadProductNames(ctx, st, sub.Items.Data, names); err != nil {
+		return bill{}, err
+	}
+	start, end := sub.due()
+	usage, err := meteredLines(ctx, st, sub, start, end, names)
+	if err != nil {
+		return bill{}, err
+	}
+	return sub.renewal(cu, pending, usage, names), nil
+}

@@ -1,0 +1,78 @@
+package subscriptions
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// TimerTrialWillEnd goes off three days before a trial ends.
+const TimerTrialWillEnd = "subscription.trial_will_end"
+
+// trialNotice is how long before the end of a trial the event about it is sent,
+// in seconds. For a shorter trial it is sent at once.
+const trialNotice = 3 * 24 * 60 * 60
+
+// What happens to a subscription whose trial ends without a payment method.
+const (
+	WhenNoMethodInvoice = "create_invoice"
+	whenNoMethodCancel  = "cancel"
+	whenNoMethodPause   = "pause"
+)
+
+// readTrialSettings reads the parameter trial_settings.
+func readTrialSettings(p *form.Params, into *string) {
+	settings := p.Hash("trial_settings")
+	if settings == nil {
+		return
+	}
+	settings.Require("end_behavior")
+	if end := settings.Hash("end_behavior"); end != nil {
+		end.Require("missing_payment_method")
+		end.Choice("missing_payment_method", into, whenNoMethodCancel, WhenNoMethodInvoice, whenNoMethodPause)
+	}
+}
+
+// announceTrialEnd plans the event about the end of a trial, or sends it if the
+// trial ends soon.
+func announceTrialEnd(ctx context.Context, st *kernel.Step, sub *Subscription) error {
+	if sub.Status != Trialing {
+		return nil
+	}
+	if at := *sub.TrialEnd - trialNotice; at > st.Now {
+		return st.SetTimer(ctx, TimerTrialWillEnd, sub.ID, at)
+	}
+	if err := st.StopTimer(ctx, TimerTrialWillEnd, sub.ID); err != nil {
+		return err
+	}
+	return st.Emit(ctx, "customer.subscription.trial_will_end", sub, nil)
+}
+
+// TrialWillEnd sends the event about the end of a trial.
+func TrialWillEnd(ctx context.Context, st *kernel.Step, id string) error {
+	sub, err := All.Get(ctx, st.Q, id, "id")
+	if err != nil || sub.Status != Trialing {
+		return err
+	}
+	return st.Emit(ctx, "customer.subscription.trial_will_end", sub, nil)
+}
+
+// endTrialWithoutCard cancels or pauses a subscription whose trial ends, if
+// there is no payment method and the subscription asks for that. It reports
+// whether it did.
+func endTrialWithoutCard(ctx context.Context, st *kernel.Step, sub *Subscription) (bool, error) {
+	if _, err := defaultCard(ctx, st, sub); !errors.Is(err, errNoCard) {
+		return false, err
+	}
+	switch sub.TrialSettings.EndBehavior.MissingPaymentMethod {
+	case whenNoMethodCancel:
+		sub.cancel("", st.Now)
+	case whenNoMethodPause:
+		sub.Status = Paused
+	default:
+		return false, nil
+	}
+	return true, nil
+}

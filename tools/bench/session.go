@@ -1,0 +1,292 @@
+//go:build linux
+
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/tools/bench/load"
+	"github.com/tenantry/tenantry/tools/bench/report"
+)
+
+// starts is how often each kind of start is measured.
+const starts = 5
+
+// session measures the service on one database.
+type session struct {
+	options
+	bare     *child
+	report   *report.Report
+	dir      string
+	database string
+
+	postgres *postgres // nil on SQLite
+	service  *child
+	observed netip.AddrPort // where the service serves its profiles
+	world    *world
+}
+
+func (s *session) wants(what string) bool { return s.only.MatchString(s.database + " " + what) }
+
+func (s *session) run(ctx context.Context) (err error) {
+	if err := os.MkdirAll(s.dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's user has to get through.
+		return err
+	}
+	if s.database == "postgres" {
+		s.postgres, err = startPostgres(ctx, s.dir)
+		if errors.Is(err, errNoPostgres) {
+			s.report.Say("postgres is left out: %v", err)
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, s.postgres.stop(context.WithoutCancel(ctx))) }()
+		if err := s.postgres.seedBare(ctx); err != nil {
+			return err
+		}
+	}
+	if s.wants("start") {
+		if err := s.measureStarts(ctx); err != nil {
+			return err
+		}
+	}
+	url, err := s.newDatabase(ctx, "service")
+	if err != nil {
+		return err
+	}
+	if s.world, err = seed(ctx, url); err != nil {
+		return err
+	}
+	s.service, err = s.start(ctx, url)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.service.stop()) }()
+	time.Sleep(2 * time.Second) // until the work at the start is done
+	idle, _, err := s.service.memory()
+	if err != nil {
+		return err
+	}
+	s.report.Figure(s.database, "memory, idle", idle, "MiB", 60)
+	for _, sc := range scenarios(s.postgres != nil) {
+		if err := s.scenario(ctx, sc); err != nil {
+			return fmt.Errorf("%s: %w", sc.name, err)
+		}
+	}
+	_, highest, err := s.service.memory()
+	s.report.Figure(s.database, "memory, highest", highest, "MiB", 256)
+	return err
+}
+
+// newDatabase returns the URL of an empty database.
+func (s *session) newDatabase(ctx context.Context, name string) (string, error) {
+	if s.postgres == nil {
+		return sqldb.FileURL(filepath.Join(s.dir, name+".db")), nil
+	}
+	return s.postgres.url(name), s.postgres.create(ctx, name)
+}
+
+// measureStarts starts the service on empty databases, and again on those.
+func (s *session) measureStarts(ctx context.Context) error {
+	var empty, migrated []float64
+	for i := range starts {
+		url, err := s.newDatabase(ctx, "start"+strconv.Itoa(i))
+		if err != nil {
+			return err
+		}
+		for _, times := range []*[]float64{&empty, &migrated} {
+			c, err := startService(ctx, s.binary, url, filepath.Join(s.dir, "start"))
+			if err != nil {
+				return err
+			}
+			*times = append(*times, float64(c.startup.Microseconds())/1000)
+			if err := c.stop(); err != nil {
+				return err
+			}
+		}
+	}
+	s.report.Figure(s.database, "start, empty database", median(empty), "ms", 400)
+	s.report.Figure(s.database, "start, migrated database", median(migrated), "ms", 150)
+	return nil
+}
+
+// scenario measures one kind of work with each number of connections.
+func (s *session) scenario(ctx context.Context, sc scenario) error {
+	if !slices.ContainsFunc(sc.conns, func(n int) bool { return s.wants(sc.name + " " + strconv.Itoa(n)) }) {
+		return nil
+	}
+	if err := s.setAnswers(ctx, sc); err != nil {
+		return err
+	}
+	for _, n := range sc.conns {
+		if s.wants(sc.name + " " + strconv.Itoa(n)) {
+			if err := s.measure(ctx, sc, n); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// setAnswers lets the bare server answer what the service does.
+func (s *session) setAnswers(ctx context.Context, sc scenario) error {
+	if sc.probe == nil {
+		return nil
+	}
+	if err := s.setAnswer(ctx, sc.bare, sc.want, sc.probe(s.world)); err != nil || !sc.mixed {
+		return err
+	}
+	return s.setAnswer(ctx, bareRecord, http.StatusCreated, recordOne(s.world.users[0]))
+}
+
+// setAnswer lets the bare server answer on a route, "POST /decode/record", as the service
+// answers a request.
+func (s *session) setAnswer(ctx context.Context, route string, want int, probe request) error {
+	status, body, err := unused(probe, s.world.nextSeries()).do(ctx, s.service.address)
+	if err != nil {
+		return err
+	}
+	if status != want {
+		return fmt.Errorf("the service answered %d: %s", status, body)
+	}
+	name := route[strings.LastIndexByte(route, '/')+1:]
+	_, _, err = request{method: http.MethodPut, path: "/answers/" + name, body: string(body)}.do(ctx, s.bare.address)
+	return err
+}
+
+// measure lets the service and its limit take turns, so that other work of the machine
+// affects both.
+func (s *session) measure(ctx context.Context, sc scenario, n int) error {
+	var rates, p50s, p99s, cpus, databaseCPUs, limits, limitCPUs, ratios, kept []float64
+	others := 0
+	for range s.rounds {
+		callers := make([]load.Caller, n)
+		for i := range callers {
+			callers[i] = sc.caller(s.world, i)
+		}
+		works := []load.Work{{Callers: callers, Want: sc.want}}
+		if sc.mixed {
+			works = append(works, beside(s.world)...)
+		}
+		profiled := s.profile(ctx, sc.name, n)
+		databaseBefore, err1 := s.postgres.cpu()
+		all, cpu, err := s.loadOn(s.service, works)
+		databaseAfter, err2 := s.postgres.cpu()
+		if err := errors.Join(err, err1, err2, <-profiled); err != nil {
+			return err
+		}
+		limit, limitCPU, err := s.limit(ctx, sc, n)
+		if err != nil {
+			return err
+		}
+		r, each := all[0], float64(max(1, sc.events))
+		rates, cpus = append(rates, r.Rate()*each), append(cpus, cpu/each)
+		databaseCPUs = append(databaseCPUs, s.perAnswer(databaseAfter-databaseBefore, r)/each)
+		p50s, p99s = append(p50s, r.Quantile(0.5)), append(p99s, r.Quantile(0.99))
+		for i, one := range all {
+			others += one.Others()
+			if i > 0 {
+				kept = append(kept, one.Rate()/works[i].Rate)
+			}
+		}
+		if limit > 0 {
+			limits, limitCPUs, ratios = append(limits, limit*each), append(limitCPUs, limitCPU/each), append(ratios, r.Rate()/limit)
+		}
+	}
+	row := report.Row{
+		Database: s.database, Work: sc.name, Connections: n, Rate: median(rates), P50: median(p50s), P99: median(p99s), CPU: median(cpus), DatabaseCPU: median(databaseCPUs),
+		Others: others, Limit: sc.bare, LimitRate: median(limits), LimitCPU: median(limitCPUs), Ratio: median(ratios),
+		WantRate: sc.rates[n], WantP99: sc.p99s[n],
+	}
+	if len(kept) > 0 {
+		row.Mixed, row.Beside = true, slices.Min(kept)
+	}
+	s.report.Row(row)
+	return nil
+}
+
+// loadOn loads a server and returns its CPU time for each answer of the first work, in
+// microseconds.
+func (s *session) loadOn(c *child, works []load.Work) (all []load.Result, cpu float64, err error) {
+	before, err := c.cpu()
+	if err != nil {
+		return nil, 0, err
+	}
+	if all, err = load.Run(c.address, s.length(), works...); err != nil {
+		return nil, 0, err
+	}
+	after, err := c.cpu()
+	return all, s.perAnswer(after-before, all[0]), err
+}
+
+// perAnswer returns the CPU time for each answer in microseconds, of that during a load. The
+// load ran a little longer than answers were counted.
+func (s *session) perAnswer(cpu time.Duration, r load.Result) float64 {
+	share := s.length().Seconds() / (s.length() + load.WarmUp).Seconds()
+	return share * float64(cpu.Microseconds()) / max(1, float64(len(r.Latencies)))
+}
+
+func (s *session) length() time.Duration { return time.Duration(s.seconds * float64(time.Second)) }
+
+// limit measures what the work is compared with. It returns its rate, 0 where nothing
+// is compared, and the CPU time for each answer of the bare handler.
+func (s *session) limit(ctx context.Context, sc scenario, n int) (rate, cpu float64, err error) {
+	switch sc.bare {
+	case "":
+		return 0, 0, nil
+	case pgbench:
+		rate, err = s.postgres.bench(ctx, n, users, s.seconds)
+		return rate, 0, err
+	case pgbenchOne:
+		rate, err = s.postgres.bench(ctx, n, 1, s.seconds)
+		return rate, 0, err
+	case argon2:
+		path := "/argon2id?seconds=" + strconv.FormatFloat(s.seconds, 'f', -1, 64)
+		_, body, err := request{method: http.MethodGet, path: path}.do(ctx, s.bare.address)
+		if err != nil {
+			return 0, 0, err
+		}
+		rate, err = strconv.ParseFloat(string(body), 64)
+		return rate, 0, err
+	}
+	method, path, _ := strings.Cut(sc.bare, " ")
+	callers := make([]load.Caller, n)
+	for i := range callers {
+		like := sc.probe(s.world)
+		like.method, like.path = method, path
+		if callers[i] = same(like); like.body != "" {
+			callers[i] = numbered(like, s.world.nextSeries())
+		}
+	}
+	works := []load.Work{{Callers: callers, Want: sc.want}}
+	if sc.mixed {
+		works = append(works, bareBeside(s.world)...)
+	}
+	all, cpu, err := s.loadOn(s.bare, works)
+	if err != nil {
+		return 0, 0, err
+	}
+	return all[0].Rate(), cpu, nil
+}
+
+// median returns the median of the values, 0 if there are none.
+func median[T cmp.Ordered](values []T) (zero T) {
+	if len(values) == 0 {
+		return zero
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return sorted[len(sorted)/2]
+}
