@@ -10,10 +10,10 @@ import (
 	"testing"
 )
 
-// program runs the tests with an ordinary build of the program as `tenantry`. Under the race
-// detector most of the time would go to programs of which a test asks one thing after the
-// other. Those that are driven from many sides at once are started as [watched], which has the
-// detector (docs/adr/0021).
+// program runs the tests with an ordinary build of the program as `tenantry`. These tests start
+// the program more than a hundred times and mostly send it one request after the other, so a
+// build with the race detector would cost much and find little. Tests that send concurrent
+// requests start the program as [watched], which has the detector.
 type program struct{ *testing.M }
 
 // Run implements testscript.TestingM.

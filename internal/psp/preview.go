@@ -68,12 +68,11 @@ func (ch Change) waitingLines() (lines []InvoiceLine) {
 	return lines
 }
 
-// wholePreview returns a preview with all of its lines (adr 0013). The provider shows the
-// first ten alone, and there is no second page: every page would be computed anew, under
-// other ids. The lines begin with invoice items, the newest first, which are those of
-// the change itself and then those that wait for the next invoice; the latter are a
-// list of their own that can be read. Subscription items come last: what is missing in
-// the subtotal after all that is theirs, the new period of the change.
+// wholePreview returns a preview with all of its lines. Stripe returns only the first ten
+// lines of a preview, and there is no second page: Stripe would compute the preview again,
+// with other line IDs. Invoice items come first, newest first, so the items of the change are
+// among the ten. Items pending for the next invoice can be listed separately. Subscription
+// items come last, so the rest of the subtotal is the new period of the change.
 func (c *Client) wholePreview(ctx context.Context, raw *stripe.Invoice, ch Change) (Invoice, error) {
 	preview := newInvoice(raw)
 	if raw.Lines == nil || !raw.Lines.HasMore {

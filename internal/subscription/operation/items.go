@@ -12,8 +12,8 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription"
 )
 
-// The invoice of a change that waits takes along what waited for the next invoice, such as
-// changes of seats, and the provider leaves it there when that invoice is voided (adr 0016).
+// The invoice of a pending change includes the items that were pending for the next invoice, such
+// as changes of seats, and the provider leaves them there when that invoice is voided (docs/adr/0016).
 //
 // Invariant: what waited before a change that is not made waits again after it, once,
 // whatever became of the change and whoever ended it. So the items are noted before the

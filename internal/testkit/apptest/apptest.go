@@ -74,9 +74,9 @@ import (
 // Option changes the settings that a service is started with.
 type Option = func(*settings.Settings)
 
-// dialects returns the kinds of database that a test against a whole service runs on: all of
-// them, but under the race detector one, by the name of the test, because the detector watches
-// the same Go code on both (docs/adr/0021). Long runs take all of them always.
+// dialects returns the databases that a test of the whole service runs on. Under the race
+// detector that is one of them, chosen by a hash of the test's name, because the detector
+// watches the same Go code on both. Long runs always use all of them.
 func dialects(t testing.TB) []sqldb.Dialect {
 	t.Helper()
 	all := dbtest.Dialects(t)
