@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"go/ast"
+	"go/token"
 	"io"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 const (
 	maxFile     = 500 // tests included
 	maxFunction = 60  // product code
+	maxExported = 40  // package-level names of product code
 )
 
 // tools has programs for developers, which count neither as product code nor as tests. The other
@@ -28,28 +30,34 @@ type House struct {
 	Tests     int // lines of tests
 }
 
-// Sized is something with a name and its lines.
+// Sized is a package, a file or a function with its size.
 type Sized struct {
-	Name  string // a folder, a file, or file:function
-	Lines int    // of product code; of a file all
-	Tests int    // of a package
+	Name     string // a folder, a file, or file:function
+	Lines    int    // of product code; of a file all
+	Tests    int    // lines of tests of a package
+	Exported int    // package-level names of a package; the constants of a type count as one
 }
 
 // Measure counts lines of hand-written code.
 func Measure(sources []Source) House {
 	var h House
 	packages := map[string]Sized{}
+	constants := map[string]map[string]bool{} // the types whose constants were counted, by package
 	for _, s := range sources {
 		if s.Generated() {
 			continue
 		}
 		p := packages[s.Package()]
+		if constants[s.Package()] == nil {
+			constants[s.Package()] = map[string]bool{}
+		}
 		p.Name = s.Package()
 		if s.Test() {
 			p.Tests += s.Lines()
 			h.Tests += s.Lines()
 		} else {
 			p.Lines += s.Lines()
+			p.Exported += exported(s, constants[s.Package()])
 			if !strings.HasPrefix(s.Package(), tools) {
 				h.Product += s.Lines()
 			}
@@ -80,6 +88,46 @@ func functions(s Source) []Sized {
 	return all
 }
 
+// exported counts the exported package-level names of a file. The constants of a type count as
+// one name: counted has the types that were counted in other files of the package.
+func exported(s Source, counted map[string]bool) int {
+	n := 0
+	for _, d := range s.File.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil && d.Name.IsExported() {
+				n++
+			}
+		case *ast.GenDecl:
+			constType := "" // a constant without a type and a value has the type of the one above
+			for _, spec := range d.Specs {
+				switch spec := spec.(type) {
+				case *ast.TypeSpec:
+					if spec.Name.IsExported() {
+						n++
+					}
+				case *ast.ValueSpec:
+					if spec.Type != nil || len(spec.Values) > 0 {
+						constType = ""
+						if t, ok := spec.Type.(*ast.Ident); ok && d.Tok == token.CONST {
+							constType = t.Name
+						}
+					}
+					for _, name := range spec.Names {
+						if name.IsExported() && (constType == "" || !counted[constType]) {
+							n++
+							if constType != "" {
+								counted[constType] = true
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+	return n
+}
+
 // Ratio returns lines of tests per line of product code.
 func (h House) Ratio() float64 { return float64(h.Tests) / float64(max(h.Product, 1)) }
 
@@ -96,17 +144,22 @@ func (h House) Broken() []string {
 			}
 		}
 	}
+	for _, p := range h.Packages {
+		if p.Exported > maxExported && !strings.HasPrefix(p.Name, "client") {
+			broken = append(broken, fmt.Sprintf("%s exports %d names, more than %d: unexport or split by subject", p.Name, p.Exported, maxExported))
+		}
+	}
 	return broken
 }
 
 // Print writes a table of all packages, and the largest file and function.
 func (h House) Print(w io.Writer) error {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%8s %8s  %s\n", "product", "tests", "package")
+	fmt.Fprintf(&b, "%8s %8s %8s  %s\n", "product", "tests", "exported", "package")
 	for _, p := range h.Packages {
-		fmt.Fprintf(&b, "%8d %8d  %s\n", p.Lines, p.Tests, p.Name)
+		fmt.Fprintf(&b, "%8d %8d %8d  %s\n", p.Lines, p.Tests, p.Exported, p.Name)
 	}
-	fmt.Fprintf(&b, "%8d %8d  in all: %.2f lines of tests for a line of product code\n\n", h.Product, h.Tests, h.Ratio())
+	fmt.Fprintf(&b, "%8d %8d           in all: %.2f lines of tests for a line of product code\n\n", h.Product, h.Tests, h.Ratio())
 	fmt.Fprintf(&b, "largest file      %4d  %s\n", h.Files[0].Lines, h.Files[0].Name)
 	fmt.Fprintf(&b, "largest function  %4d  %s\n", h.Functions[0].Lines, h.Functions[0].Name)
 	_, err := io.WriteString(w, b.String())
