@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"unicode/utf8"
 
-	"github.com/tenantry/tenantry/internal/account/common"
 	"github.com/tenantry/tenantry/internal/audit"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/mail"
@@ -39,7 +38,7 @@ func (s *Service) CreateAdmin(ctx context.Context, name, email, password string,
 	if shape.PasswordLength(password) < 8 || len(password) > 1024 {
 		return User{}, errors.New("password: must have at least 8 characters and at most 1024 bytes")
 	}
-	if common.Has(password) {
+	if isCommonPassword(password) {
 		return User{}, errors.New("password: everybody uses this one; choose another")
 	}
 	list, err := permissionList(permissions)

@@ -10,8 +10,6 @@ import (
 	"github.com/alexedwards/argon2id"
 	"golang.org/x/crypto/argon2"
 	"golang.org/x/text/unicode/norm"
-
-	"github.com/tenantry/tenantry/internal/account/common"
 )
 
 // HashCost is the work that one password hash takes.
@@ -61,7 +59,7 @@ func (p *Passwords) HashNew(ctx context.Context, password string) (string, error
 
 // CheckNewPassword refuses a common password.
 func CheckNewPassword(password string) error {
-	if common.Has(password) {
+	if isCommonPassword(password) {
 		return errCommonPassword
 	}
 	return nil

@@ -12,11 +12,11 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/lastused"
 	"github.com/tenantry/tenantry/internal/limit"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/uses"
 )
 
 // Deps is what the service needs.
@@ -50,7 +50,7 @@ type Service struct {
 	deps        Deps
 	store       store
 	credentials *querycache.Cache[string, credential] // by token hash
-	uses        *uses.Recorder                        // of credentials
+	uses        *lastused.Recorder                    // of credentials
 }
 
 // NewService returns the service.
@@ -59,7 +59,7 @@ func NewService(d Deps) *Service {
 		d.Impersonations = noImpersonations{}
 	}
 	s := &Service{deps: d, store: store{d.DB}}
-	s.uses = uses.New(s.store.markUsed, d.Log)
+	s.uses = lastused.New(s.store.markUsed, d.Log)
 	s.credentials = querycache.New(querycache.Config[string, credential]{
 		DB: d.DB, Tables: credentialTables(), Load: s.store.credentialsByHash,
 	})

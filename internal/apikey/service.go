@@ -12,11 +12,11 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/lastused"
 	"github.com/tenantry/tenantry/internal/page"
 	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
-	"github.com/tenantry/tenantry/internal/uses"
 )
 
 const (
@@ -53,13 +53,13 @@ type Service struct {
 	deps  Deps
 	store store
 	keys  *querycache.Cache[lookup, foundKey]
-	uses  *uses.Recorder
+	uses  *lastused.Recorder
 }
 
 // NewService returns the service.
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
-	s.uses = uses.New(s.store.markUsed, d.Log)
+	s.uses = lastused.New(s.store.markUsed, d.Log)
 	s.keys = querycache.New(querycache.Config[lookup, foundKey]{
 		DB: d.DB, Tables: keyTables(), Load: s.store.keysByHash,
 	})

@@ -8,7 +8,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/account/oauth"
-	"github.com/tenantry/tenantry/internal/account/self"
+	"github.com/tenantry/tenantry/internal/account/selfservice"
 	"github.com/tenantry/tenantry/internal/account/webpush"
 	"github.com/tenantry/tenantry/internal/apikey"
 	"github.com/tenantry/tenantry/internal/app/alerts"
@@ -61,7 +61,7 @@ type domains struct {
 	audit         *audit.Log
 	apiKeys       *apikey.Service
 	hooks         *webhook.Service
-	self          *self.Service
+	self          *selfservice.Service
 	team          *team.Service
 	impersonation *impersonation.Service
 	tenants       *tenant.Service
@@ -148,7 +148,7 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 			Timeout: 5 * time.Second, MaxBody: avatar.MaxBytes, MaxRedirects: 3, Exempt: out.reachable,
 		}),
 	})
-	d.self = self.NewService(self.Deps{
+	d.self = selfservice.NewService(selfservice.Deps{
 		DB: p.db, Clock: p.clock, Accounts: d.accounts, Notices: p.letters, Places: link, Avatars: d.avatars, Audit: d.audit,
 		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
 	})

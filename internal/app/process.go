@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/tenantry/tenantry/internal/framing"
+	"github.com/tenantry/tenantry/internal/rest/framing"
 )
 
 // The limits of a connection, and how long requests may go on when the process

@@ -7,8 +7,8 @@ import (
 
 	"github.com/tenantry/tenantry/internal/app/commands"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/datadir"
 	"github.com/tenantry/tenantry/internal/mail"
-	"github.com/tenantry/tenantry/internal/private"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -35,7 +35,7 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 	}
 	defer commands.Closing(db, &err)
 	if db.File() != "" {
-		release, err := private.Lock(ctx, db.File())
+		release, err := datadir.Lock(ctx, db.File())
 		if err != nil {
 			return err
 		}

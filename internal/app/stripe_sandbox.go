@@ -16,7 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tenantry/tenantry/internal/app/commands"
-	"github.com/tenantry/tenantry/internal/private"
+	"github.com/tenantry/tenantry/internal/datadir"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/sandbox"
 	"github.com/tenantry/tenantry/sandbox/stripe"
@@ -63,10 +63,10 @@ func StripeSandbox(ctx context.Context, s settings.StripeSandbox, out, logTo io.
 // The caller closes it before calling release.
 func openSandbox(ctx context.Context, folder string) (world *sandbox.World, release func(), err error) {
 	path := filepath.Join(folder, settings.SandboxFile)
-	if err := private.Folder(folder, settings.SandboxFile); err != nil {
+	if err := datadir.Folder(folder, settings.SandboxFile); err != nil {
 		return nil, nil, err
 	}
-	if release, err = private.Lock(ctx, path); err != nil {
+	if release, err = datadir.Lock(ctx, path); err != nil {
 		return nil, nil, err
 	}
 	if world, err = sandbox.Open(ctx, path); err != nil {

@@ -35,29 +35,25 @@ type Sized struct {
 	Name     string // a folder, a file, or file:function
 	Lines    int    // of product code; of a file all
 	Tests    int    // lines of tests of a package
-	Exported int    // package-level names of a package; the constants of a type count as one
+	Exported int    // package-level names of a package; a block of constants counts as one
 }
 
 // Measure counts lines of hand-written code.
 func Measure(sources []Source) House {
 	var h House
 	packages := map[string]Sized{}
-	constants := map[string]map[string]bool{} // the types whose constants were counted, by package
 	for _, s := range sources {
 		if s.Generated() {
 			continue
 		}
 		p := packages[s.Package()]
-		if constants[s.Package()] == nil {
-			constants[s.Package()] = map[string]bool{}
-		}
 		p.Name = s.Package()
 		if s.Test() {
 			p.Tests += s.Lines()
 			h.Tests += s.Lines()
 		} else {
 			p.Lines += s.Lines()
-			p.Exported += exported(s, constants[s.Package()])
+			p.Exported += exported(s)
 			if !strings.HasPrefix(s.Package(), tools) {
 				h.Product += s.Lines()
 			}
@@ -88,9 +84,9 @@ func functions(s Source) []Sized {
 	return all
 }
 
-// exported counts the exported package-level names of a file. The constants of a type count as
-// one name: counted has the types that were counted in other files of the package.
-func exported(s Source, counted map[string]bool) int {
+// exported counts the exported package-level names of a file. A block of constants is one
+// vocabulary and counts as one name.
+func exported(s Source) int {
 	n := 0
 	for _, d := range s.File.Decls {
 		switch d := d.(type) {
@@ -99,30 +95,29 @@ func exported(s Source, counted map[string]bool) int {
 				n++
 			}
 		case *ast.GenDecl:
-			constType := "" // a constant without a type and a value has the type of the one above
+			names := 0
 			for _, spec := range d.Specs {
 				switch spec := spec.(type) {
 				case *ast.TypeSpec:
-					if spec.Name.IsExported() {
-						n++
-					}
+					names += countExported(spec.Name)
 				case *ast.ValueSpec:
-					if spec.Type != nil || len(spec.Values) > 0 {
-						constType = ""
-						if t, ok := spec.Type.(*ast.Ident); ok && d.Tok == token.CONST {
-							constType = t.Name
-						}
-					}
-					for _, name := range spec.Names {
-						if name.IsExported() && (constType == "" || !counted[constType]) {
-							n++
-							if constType != "" {
-								counted[constType] = true
-							}
-						}
-					}
+					names += countExported(spec.Names...)
 				}
 			}
+			if d.Tok == token.CONST {
+				names = min(names, 1)
+			}
+			n += names
+		}
+	}
+	return n
+}
+
+func countExported(names ...*ast.Ident) int {
+	n := 0
+	for _, name := range names {
+		if name.IsExported() {
+			n++
 		}
 	}
 	return n

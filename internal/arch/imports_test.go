@@ -39,7 +39,7 @@ var domains = map[string][]string{
 // platform are the packages that domains stand on. They import no domain, psp
 // included, which has types of its own.
 var platform = []string{
-	"audit", "authz", "brand", "clock", "console", "dbfile", "elements", "fault", "framing", "frontend", "guides", "hook", "i18n", "jobs", "limit", "logging", "mail", "metrics", "money", "page", "private", "prune", "psp", "push", "querycache", "rest", "safehttp", "sqldb", "tracing", "uses", "vat",
+	"audit", "authz", "brand", "clock", "console", "datadir", "dbfile", "elements", "fault", "frontend", "guides", "hook", "i18n", "jobs", "lastused", "limit", "logging", "mail", "metrics", "money", "page", "prune", "psp", "push", "querycache", "rest", "safehttp", "sqldb", "tracing", "vat",
 }
 
 // settings reads the values that some domains take from outside, into their types.

@@ -5,7 +5,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/catalog/cache"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -25,13 +24,13 @@ type Service struct {
 	subscriptions Subscriptions
 	audit         Audit
 	store         store
-	cache         *cache.Cache[Public]
+	cache         *cache[Public]
 }
 
 // New returns the catalog's service.
 func New(d Deps) *Service {
 	s := &Service{db: d.DB, clock: d.Clock, subscriptions: d.Subscriptions, audit: d.Audit, store: store{conn: d.DB.Conn}}
-	s.cache = cache.New(d.Clock, PublicMaxAge, s.read, sqldb.IsUnavailable)
+	s.cache = newCache(d.Clock, PublicMaxAge, s.read, sqldb.IsUnavailable)
 	return s
 }
 

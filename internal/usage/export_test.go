@@ -71,3 +71,6 @@ func Tally(errs ...error) (counts [4]int) {
 
 // SummaryTables are the tables that summaries depend on.
 func (s *Service) SummaryTables() []string { return s.summaryTables() }
+
+// MaxWaiting is the capacity of the queue, in calls.
+const MaxWaiting = maxWaiting

@@ -14,7 +14,6 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 	"github.com/tenantry/tenantry/internal/testkit/usagetest"
 	"github.com/tenantry/tenantry/internal/usage"
-	"github.com/tenantry/tenantry/internal/usage/batching"
 )
 
 // Several instances on one PostgreSQL, each with connections of its own, and one
@@ -112,7 +111,7 @@ func TestFullQueueRefuses(t *testing.T) {
 		idle := usage.NewService(w.Deps())
 		ctx, cancel := context.WithCancel(t.Context())
 		var wg sync.WaitGroup
-		for range batching.MaxWaiting {
+		for range usage.MaxWaiting {
 			wg.Go(func() { _, _ = idle.Record(ctx, tenantID, usagetest.Recording("calls", "1")) })
 		}
 		var refused error

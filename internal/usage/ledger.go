@@ -10,8 +10,6 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/usage/events"
-	"github.com/tenantry/tenantry/internal/usage/window"
 )
 
 // ledger decides about submissions and stores the events that it accepts.
@@ -136,7 +134,7 @@ func (l *ledger) read(ctx context.Context, streams []*stream) error {
 	if err != nil {
 		return err
 	}
-	var keys []events.Key
+	var keys []eventKey
 	for _, s := range streams {
 		if s.pruned {
 			keys = append(keys, s.keys()...)
@@ -176,7 +174,7 @@ func timeOfCounters(streams []*stream, now time.Time) Period {
 			include(e.at)
 		}
 		if b := s.allowance.Billing; s.meter.Reset == Monthly && b != nil && len(b.Former) > 0 {
-			include(b.Former[0].Until.Add(-window.LongestMonth))
+			include(b.Former[0].Until.Add(-LongestMonth))
 			include(now)
 		}
 	}
@@ -188,7 +186,7 @@ func timeOfCounters(streams []*stream, now time.Time) Period {
 // of a stream fit, the insert finds the duplicates; otherwise their keys are looked up first.
 func (l *ledger) judge(ctx context.Context, streams []*stream) error {
 	var tight []*stream
-	var keys []events.Key
+	var keys []eventKey
 	for _, s := range streams {
 		if s.left == nil && s.judge(nil) {
 			continue
@@ -210,7 +208,7 @@ func (l *ledger) judge(ctx context.Context, streams []*stream) error {
 // figures to bill, and raises alerts.
 func (l *ledger) write(ctx context.Context, streams []*stream) error {
 	now := l.clock.Now()
-	var accepted []events.Event
+	var accepted []storedEvent
 	for _, s := range streams {
 		for _, e := range s.entries {
 			if e.verdict.err == nil {

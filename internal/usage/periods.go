@@ -1,44 +1,187 @@
 package usage
 
-import (
-	"time"
+import "time"
 
-	"github.com/tenantry/tenantry/internal/usage/window"
-)
+// ResetInterval says when a meter starts over (rules: usage#periods).
+type ResetInterval string
 
-type (
-	// Period is a time in which usage counts.
-	Period = window.Period
-	// ResetInterval says when a meter starts over.
-	ResetInterval = window.ResetInterval
-	// IntervalUnit is the unit of a billing interval.
-	IntervalUnit = window.IntervalUnit
-	// Billing is what a subscription says about its billing periods.
-	Billing = window.Billing
-	// FormerBilling is what it said before.
-	FormerBilling = window.FormerBilling
-)
-
-// The reset intervals of meters.
+// The reset intervals.
 const (
-	Monthly = window.Monthly
-	Weekly  = window.Weekly
-	Daily   = window.Daily
-	Never   = window.Never
+	Monthly ResetInterval = "monthly" // the tenant's billing period, see PeriodOf
+	Weekly  ResetInterval = "weekly"  // the ISO week, from Monday 00:00 UTC
+	Daily   ResetInterval = "daily"   // the UTC day
+	Never   ResetInterval = "none"    // accumulates forever
 )
 
-// The units of billing intervals.
-const (
-	Day   = window.Day
-	Week  = window.Week
-	Month = window.Month
-	Year  = window.Year
-)
+// Period is the time from Start (inclusive) to End (exclusive).
+type Period struct{ Start, End time.Time }
+
+// Contains reports whether t is in the period.
+func (p Period) Contains(t time.Time) bool { return !t.Before(p.Start) && t.Before(p.End) }
+
+// Unbounded reports whether the period is all of time.
+func (p Period) Unbounded() bool { return p.Equal(AllTime()) }
+
+// Equal reports whether both periods begin and end at the same instants.
+func (p Period) Equal(q Period) bool { return p.Start.Equal(q.Start) && p.End.Equal(q.End) }
+
+// Within is the part of p that is in q.
+func (p Period) Within(q Period) Period {
+	if p.Start.Before(q.Start) {
+		p.Start = q.Start
+	}
+	if p.End.After(q.End) {
+		p.End = q.End
+	}
+	return p
+}
 
 // AllTime spans the times that both databases and the API can hold.
-func AllTime() Period { return window.AllTime() }
+func AllTime() Period {
+	return Period{Start: time.Time{}, End: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
+}
+
+// IntervalUnit is the unit of a billing interval (rules: usage#periods).
+type IntervalUnit string
+
+// The interval units.
+const (
+	Day   IntervalUnit = "day"
+	Week  IntervalUnit = "week"
+	Month IntervalUnit = "month"
+	Year  IntervalUnit = "year"
+)
+
+// Billing is what a subscription says about its billing periods.
+type Billing struct {
+	// Anchor is the beginning of any billing period; the others follow from it by
+	// the interval.
+	Anchor        time.Time
+	IntervalUnit  IntervalUnit
+	IntervalCount int
+	// Current is the billing period that the provider last reported. It may be over
+	// before the next one is known, and in a trial it has another length than the
+	// interval.
+	Current Period
+	// Former are the terms of the last month that hold no more, by their end.
+	Former []FormerBilling
+}
+
+const day = 24 * time.Hour
+
+// LongestMonth is the longest billing period that counts as a month or shorter.
+const LongestMonth = 31 * day
 
 // PeriodOf returns the period in which an event recorded for the time at counts.
+// For one meter and unchanged billing every time is in exactly one period.
+//
+// Weekly meters count by ISO weeks and daily ones by days, in UTC. Monthly ones
+// follow the billing period where that is a month or shorter, and are windows of
+// a month from the billing anchor where it is longer, also across the end of a
+// billing period that is not a number of whole months; an anchor on the 29th to
+// the 31st falls on the last day of a shorter month and returns to its own day
+// after it. Without a subscription (b is nil) a month is UTC's calendar month.
 func PeriodOf(reset ResetInterval, b *Billing, at time.Time) Period {
-	return window.PeriodOf(reset, b, at)
+	at = at.UTC()
+	midnight := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
+	var p Period
+	switch reset {
+	case Daily:
+		p = Period{midnight, midnight.AddDate(0, 0, 1)}
+	case Weekly:
+		sinceMonday := (int(at.Weekday()) + 6) % 7
+		monday := midnight.AddDate(0, 0, -sinceMonday)
+		p = Period{monday, monday.AddDate(0, 0, 7)}
+	case Monthly:
+		p = monthly(b, at)
+	default:
+		return AllTime()
+	}
+	return p.Within(AllTime())
+}
+
+func monthly(b *Billing, at time.Time) Period {
+	if b == nil {
+		first := time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
+		return Period{first, first.AddDate(0, 1, 0)}
+	}
+	if len(b.Former) > 0 {
+		return b.formerPeriod(at)
+	}
+	return b.period(at)
+}
+
+// period is the monthly period of a time by these terms.
+func (b *Billing) period(at time.Time) Period {
+	p := b.window(at)
+	current := Period{b.Current.Start.UTC(), b.Current.End.UTC()}
+	if anchor := b.Anchor.UTC(); b.spansWindows() {
+		if !at.Before(anchor) {
+			return p
+		}
+		current = current.Within(Period{current.Start, anchor}) // a trial
+	}
+	switch {
+	case !current.Start.Before(current.End): // none is known
+		return p
+	case at.Before(current.Start):
+		return p.Within(Period{p.Start, current.Start})
+	case !at.Before(current.End):
+		return p.Within(Period{current.End, p.End})
+	case current.End.Sub(current.Start) <= LongestMonth:
+		return current
+	default:
+		return p.Within(current)
+	}
+}
+
+// window is the window that contains at. Windows follow each other from the anchor in
+// both directions; each is as long as the billing interval, or a month where the
+// interval is longer.
+func (b *Billing) window(at time.Time) Period {
+	anchor := b.Anchor.UTC()
+	if days := b.days(); days > 0 && !b.spansWindows() {
+		step := int64(days) * day.Microseconds()
+		n := floorDiv(at.UnixMicro()-anchor.UnixMicro(), step)
+		start := anchor.UnixMicro() + n*step
+		return Period{time.UnixMicro(start).UTC(), time.UnixMicro(start + step).UTC()}
+	}
+	n := 12*(at.Year()-anchor.Year()) + int(at.Month()) - int(anchor.Month())
+	if addMonths(anchor, n).After(at) {
+		n--
+	}
+	return Period{addMonths(anchor, n), addMonths(anchor, n+1)}
+}
+
+// days returns the length of a billing interval that is counted in days, else 0.
+func (b *Billing) days() int {
+	switch b.IntervalUnit {
+	case Day:
+		return b.IntervalCount
+	case Week:
+		return 7 * b.IntervalCount
+	case Month, Year:
+	}
+	return 0
+}
+
+// spansWindows reports whether a billing period is longer than a month but not a number of
+// whole months, such as six weeks. Its end then falls into a window, which goes on in the
+// next billing period.
+func (b *Billing) spansWindows() bool { return b.days() > int(LongestMonth/day) }
+
+// addMonths moves t by n months, to the last day of a month that is too short
+// for t's day.
+func addMonths(t time.Time, n int) time.Time {
+	first := time.Date(t.Year(), t.Month()+time.Month(n), 1, t.Hour(), t.Minute(), t.Second(), t.Nanosecond(), time.UTC)
+	last := first.AddDate(0, 1, -1).Day()
+	return first.AddDate(0, 0, min(t.Day(), last)-1)
+}
+
+func floorDiv(a, b int64) int64 {
+	q := a / b
+	if a%b < 0 {
+		q--
+	}
+	return q
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/usage/batching"
 )
 
 // Deps is what the service works with.
@@ -45,7 +44,7 @@ type Service struct {
 	plans     Plans
 	clock     clock.Clock
 	alerts    Notifier
-	writer    *batching.Writer[*submission, verdict]
+	writer    *batcher[*submission, verdict]
 	summaries *querycache.Cache[uuid.UUID, cachedSummary] // by tenant
 }
 
@@ -64,9 +63,9 @@ func NewService(d Deps) *Service {
 	}
 	svc := &Service{
 		store: s, plans: d.Plans, clock: d.Clock, alerts: d.Alerts,
-		writer: batching.New(batching.Config[*submission, verdict]{
+		writer: newBatcher(batcherConfig[*submission, verdict]{
 			Decide: l.decide, Failed: func(err error) verdict { return verdict{err: err} }, Observe: tally(d.Observe),
-			Busy: ErrBusy, Log: d.Log, Calls: batching.MaxWaiting, Batches: batches,
+			Busy: ErrBusy, Log: d.Log, Calls: maxWaiting, Batches: batches,
 		}),
 	}
 	svc.summaries = querycache.New(querycache.Config[uuid.UUID, cachedSummary]{

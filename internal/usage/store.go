@@ -9,7 +9,6 @@ import (
 
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/usage/events"
 	"github.com/tenantry/tenantry/internal/usage/usagesql"
 )
 
@@ -19,7 +18,7 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *usagesql.Queries { return usagesql.New(s.db.Conn(ctx)) }
 
-func (s store) events() events.Store { return events.NewStore(s.db) }
+func (s store) events() eventStore { return newEventStore(s.db) }
 
 // current is what a meter shows of a tenant for a period, given the counters that
 // are stored. A period without a counter is counted from its events, of which there

@@ -8,11 +8,9 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/usage/events"
 )
 
 // StreamKey identifies a stream: the events that one tenant records on one meter.
-type StreamKey = events.StreamKey
 
 // stream is the part of a batch that belongs to one tenant and meter.
 type stream struct {
@@ -40,11 +38,11 @@ type entry struct {
 	reach   *reach    // nil if only its period counts
 }
 
-func (e *entry) key(k StreamKey) events.Key { return events.Key{StreamKey: k, Key: *e.IdempotencyKey} }
+func (e *entry) key(k StreamKey) eventKey { return eventKey{StreamKey: k, Key: *e.IdempotencyKey} }
 
 // keys returns the idempotency keys of the entries.
-func (s *stream) keys() []events.Key {
-	var keys []events.Key
+func (s *stream) keys() []eventKey {
+	var keys []eventKey
 	for _, e := range s.entries {
 		if e.IdempotencyKey != nil {
 			keys = append(keys, e.key(s.key))
@@ -91,7 +89,7 @@ func (s *stream) need(ctx context.Context, db store, p Period, keep bool) error 
 // judge rejects the entries that must not be stored and reports whether all are accepted. used
 // contains the idempotency keys used before, and judge adds the keys of the entries; if used is
 // nil, every entry counts as new. The counters do not change yet.
-func (s *stream) judge(used map[events.Key]bool) (allAccepted bool) {
+func (s *stream) judge(used map[eventKey]bool) (allAccepted bool) {
 	counters := make([]*Counter, len(s.counters))
 	for i, c := range s.counters {
 		trial := *c
@@ -116,7 +114,7 @@ func (s *stream) judge(used map[events.Key]bool) (allAccepted bool) {
 }
 
 // rejection returns the reason why an entry must not be stored, or nil.
-func (s *stream) rejection(e *entry, counters []*Counter, used map[events.Key]bool) error {
+func (s *stream) rejection(e *entry, counters []*Counter, used map[eventKey]bool) error {
 	if e.keyUsed || e.IdempotencyKey != nil && used[e.key(s.key)] {
 		return ErrDuplicate
 	}
@@ -142,10 +140,10 @@ func (s *stream) count(e *entry, counters []*Counter) {
 }
 
 // accept sets the event of an entry and returns the row to store.
-func (s *stream) accept(e *entry, now time.Time) events.Event {
+func (s *stream) accept(e *entry, now time.Time) storedEvent {
 	e.id = sqldb.NewID()
 	e.verdict.event = Event{ID: e.id, MeterCode: s.meter.Code, Quantity: e.Quantity, RecordedAt: e.at, Metadata: e.Metadata}
-	return events.Event{
+	return storedEvent{
 		Stream: s.key, ID: e.id, Quantity: e.Quantity,
 		IdempotencyKey: e.IdempotencyKey, RecordedAt: e.at, Metadata: e.Metadata, StoredAt: now,
 	}

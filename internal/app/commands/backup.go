@@ -13,8 +13,8 @@ import (
 	"github.com/pressly/goose/v3"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/datadir"
 	"github.com/tenantry/tenantry/internal/dbfile"
-	"github.com/tenantry/tenantry/internal/private"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -126,7 +126,7 @@ func isKnown(ctx context.Context, s settings.Settings, file, restored string) (e
 // lockServers keeps servers from the data meanwhile: serve, which locks the database, and
 // dev, which locks its sandbox.
 func lockServers(ctx context.Context, s settings.Settings, database string) (release func(), err error) {
-	releaseDatabase, err := private.Lock(ctx, database)
+	releaseDatabase, err := datadir.Lock(ctx, database)
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func lockServers(ctx context.Context, s settings.Settings, database string) (rel
 	if _, err := os.Stat(sandbox); err != nil {
 		return releaseDatabase, nil //nolint:nilerr // There is no sandbox here.
 	}
-	releaseSandbox, err := private.Lock(ctx, sandbox)
+	releaseSandbox, err := datadir.Lock(ctx, sandbox)
 	if err != nil {
 		releaseDatabase()
 		return nil, err

@@ -11,9 +11,9 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/datadir"
 	"github.com/tenantry/tenantry/internal/dbfile"
 	"github.com/tenantry/tenantry/internal/limit"
-	"github.com/tenantry/tenantry/internal/private"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -51,7 +51,7 @@ func (d *doctor) folder() {
 		return
 	}
 	_, _ = probe.Close(), os.Remove(probe.Name())
-	if private.Shared(info) {
+	if datadir.Shared(info) {
 		d.warn("data folder", fmt.Sprintf("%s can be read by other users of this machine (mode %v)", path, info.Mode().Perm()), "The next start of the service takes that away; or run chmod 700 on it.")
 	} else {
 		d.ok("data folder", "%s is writable and private", path)
@@ -168,7 +168,7 @@ func (d *doctor) server(ctx context.Context, file string) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 	defer cancel()
-	if release, err := private.TryLock(ctx, file); err == nil {
+	if release, err := datadir.TryLock(ctx, file); err == nil {
 		release()
 		d.ok("server", "none runs on this database now")
 		return

@@ -18,7 +18,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
 	"github.com/tenantry/tenantry/internal/app/doctor"
-	"github.com/tenantry/tenantry/internal/private"
+	"github.com/tenantry/tenantry/internal/datadir"
 	"github.com/tenantry/tenantry/internal/psp/check"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
@@ -202,7 +202,7 @@ func TestAServerIsNoticed(t *testing.T) {
 	cfg := doctor.Config{Settings: settings.Settings{Data: folder, DatabaseURL: settings.Secret(address), DatabasePatience: dbtest.Patience}}
 	for sandboxed, file := range map[bool]string{false: sqldb.FilePath(u), true: filepath.Join(folder, settings.SandboxFile)} {
 		cfg.Sandbox = sandboxed
-		release, err := private.Lock(t.Context(), file)
+		release, err := datadir.Lock(t.Context(), file)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -57,18 +57,18 @@ func notice() (string, error) {
 			return "", err
 		}
 	}
-	for _, folder := range data {
-		text, err := os.ReadFile(filepath.Join(folder, "LICENSE.txt"))
+	for _, file := range dataLicences {
+		text, err := os.ReadFile(file)
 		if err != nil {
 			return "", err
 		}
-		fmt.Fprintf(&handedOn, "\n== The licence of data in %s\n\n%s\n", folder, strings.TrimSpace(string(text)))
+		fmt.Fprintf(&handedOn, "\n== The licence of data in %s\n\n%s\n", filepath.Dir(file), strings.TrimSpace(string(text)))
 	}
 	return out.String() + handedOn.String(), nil
 }
 
-// data are the folders of this repository with data of others, beside which their licence is.
-var data = []string{"internal/account/common", "internal/invoice/pdf/fonts"}
+// dataLicences are the licences of third-party data in this repository.
+var dataLicences = []string{"internal/account/common_passwords_license.txt", "internal/invoice/pdf/fonts/LICENSE.txt"}
 
 // short cuts the date and the commit of a version that has no name.
 func short(version string) string {

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/frontend"
-	"github.com/tenantry/tenantry/internal/i18n/units"
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/money"
 )
 
@@ -29,7 +29,7 @@ func (l *Letters) QuotaAlert(ctx context.Context, locale, to string, a QuotaAler
 	m := letter{
 		key: "quota_near", to: to, link: l.pages().Of(frontend.Billing),
 		ours: map[string]string{
-			"current": units.Text(in.name, a.Current, unit), "limit": units.Text(in.name, money.Total{Units: a.Limit}, unit),
+			"current": i18n.UnitText(in.name, a.Current, unit), "limit": i18n.UnitText(in.name, money.Total{Units: a.Limit}, unit),
 			"percent": in.Percent(a.Percent), "period_end": "",
 		},
 		admins: map[string]string{"meter": a.Meter},

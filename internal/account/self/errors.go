@@ -1,9 +1,0 @@
-package self
-
-import "github.com/tenantry/tenantry/internal/fault"
-
-var (
-	errToken           = fault.New(fault.Malformed, "error.verification_token")
-	errLastLoginMethod = fault.Coded(fault.Conflict, fault.LastLoginMethod)
-	errNotFound        = fault.New(fault.NotFound, "error.not_found")
-)

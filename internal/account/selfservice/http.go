@@ -1,0 +1,188 @@
+package selfservice
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+)
+
+// HTTP has the handlers.
+type HTTP struct {
+	svc      *Service
+	accounts *account.HTTP
+}
+
+// NewHTTP returns the handlers.
+func NewHTTP(svc *Service, accounts *account.HTTP) *HTTP { return &HTTP{svc: svc, accounts: accounts} }
+
+type profileInput struct {
+	Body struct {
+		Name   *string           `json:"name,omitempty" format:"name" minLength:"1" maxLength:"255" example:"Ada Lovelace"`
+		Locale shape.Opt[string] `json:"locale,omitzero" nullable:"true" enum:"en,fr,es,it" doc:"The language of mails; null for none."`
+	}
+}
+
+// ChangeProfile handles PATCH /user.
+func (h *HTTP) ChangeProfile(ctx context.Context, in *profileInput) (*rest.Data[account.ProfileUser], error) {
+	caller, change := authz.From(ctx), ProfileChange{Name: in.Body.Name}
+	if in.Body.Locale.Set {
+		locale := in.Body.Locale.Or(nil)
+		change.Locale = &locale
+	}
+	if err := h.svc.ChangeProfile(ctx, caller, change); err != nil {
+		return nil, err
+	}
+	user, err := h.accounts.ProfileOf(ctx, caller)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(user), nil
+}
+
+type passwordInput struct {
+	Body struct {
+		CurrentPassword      string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Needed by an account that has one."`
+		Password             string `json:"password" format:"password" minLength:"8" maxLength:"1024"`
+		PasswordConfirmation string `json:"password_confirmation" format:"password"`
+	}
+}
+
+// ChangePassword handles PUT /user/password.
+func (h *HTTP) ChangePassword(ctx context.Context, in *passwordInput) (*rest.Empty, error) {
+	return &rest.Empty{}, h.svc.deps.Accounts.ChangePassword(ctx, authz.From(ctx), in.Body.CurrentPassword, in.Body.Password)
+}
+
+// CheckPassword is the check behind rest.Checks for ChangePassword.
+func (h *HTTP) CheckPassword(ctx context.Context, in *passwordInput) error {
+	return fault.Join(h.prove(ctx, in.Body.CurrentPassword), account.CheckNewPassword(in.Body.Password))
+}
+
+// prove refuses a missing or wrong password of the caller.
+func (h *HTTP) prove(ctx context.Context, password string) error {
+	_, err := h.svc.deps.Accounts.Prove(ctx, authz.From(ctx), password)
+	return err
+}
+
+type emailInput struct {
+	Body struct {
+		Email           string `json:"email" format:"email" maxLength:"255" example:"ada@example.com"`
+		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Needed by an account that has one."`
+	}
+}
+
+// LinkSent is the message of what mails a link.
+const LinkSent = "account.email_link_sent"
+
+// ChangeEmail handles POST /user/email: 202 whether or not the address is free.
+func (h *HTTP) ChangeEmail(ctx context.Context, in *emailInput) (*rest.Plain[rest.Note], error) {
+	if err := h.svc.ChangeEmail(ctx, authz.From(ctx), in.Body.Email, in.Body.CurrentPassword); err != nil {
+		return nil, err
+	}
+	return rest.Message(LinkSent), nil
+}
+
+// CheckEmail is the check behind rest.Checks for ChangeEmail.
+func (h *HTTP) CheckEmail(ctx context.Context, in *emailInput) error {
+	return h.prove(ctx, in.Body.CurrentPassword)
+}
+
+// AskVerification handles POST /user/email/verification. It reports whether a link is needed.
+func (h *HTTP) AskVerification(ctx context.Context, _ *struct{}) (bool, error) {
+	return h.svc.AskVerification(ctx, authz.From(ctx))
+}
+
+type verifyInput struct {
+	Body struct {
+		Token           string `json:"token" maxLength:"255"`
+		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"For a change of the email without a login of the account: its password."`
+	}
+}
+
+// VerifyEmail handles POST /auth/verify-email.
+func (h *HTTP) VerifyEmail(ctx context.Context, in *verifyInput) (*rest.Plain[rest.Note], error) {
+	if err := h.svc.VerifyEmail(ctx, in.Body.Token, in.Body.CurrentPassword); err != nil {
+		return nil, err
+	}
+	return rest.Message("account.email_verified"), nil
+}
+
+// UserSession is a login of the caller.
+type UserSession struct {
+	ID         uuid.UUID  `json:"id"`
+	Kind       string     `json:"kind" enum:"session,token"`
+	Current    bool       `json:"current" doc:"The request was made with it."`
+	IP         string     `json:"ip"`
+	UserAgent  string     `json:"user_agent"`
+	CreatedAt  shape.Time `json:"created_at"`
+	LastUsedAt shape.Time `json:"last_used_at" doc:"To the minute."`
+	ExpiresAt  shape.Time `json:"expires_at" doc:"If it is not used any more."`
+}
+
+func session(l Login, current uuid.UUID) UserSession {
+	return UserSession{
+		ID: l.ID, Kind: l.Kind, Current: l.ID == current, IP: l.IP, UserAgent: l.UserAgent,
+		CreatedAt: shape.T(l.CreatedAt), LastUsedAt: shape.T(l.LastUsedAt), ExpiresAt: shape.T(l.ExpiresAt),
+	}
+}
+
+// Sessions handles GET /user/sessions.
+func (h *HTTP) Sessions(ctx context.Context, _ *struct{}) (*rest.Data[[]UserSession], error) {
+	caller := authz.From(ctx)
+	logins, err := h.svc.Logins(ctx, caller.UserID)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]UserSession, len(logins))
+	for i, l := range logins {
+		views[i] = session(l, caller.Family)
+	}
+	return rest.List(views), nil
+}
+
+type sessionInput struct {
+	ID string `path:"id"`
+}
+
+// EndSession handles DELETE /user/sessions/{id}.
+func (h *HTTP) EndSession(ctx context.Context, in *sessionInput) (*rest.Empty, error) {
+	id, err := shape.ParseID(in.ID)
+	if err != nil {
+		return nil, err
+	}
+	ended, err := h.svc.deps.Accounts.EndLogin(ctx, authz.From(ctx), id)
+	if err == nil && !ended {
+		err = errNotFound
+	}
+	return &rest.Empty{}, err
+}
+
+// EndOtherSessions handles DELETE /user/sessions.
+func (h *HTTP) EndOtherSessions(ctx context.Context, _ *struct{}) (*rest.Empty, error) {
+	return &rest.Empty{}, h.svc.deps.Accounts.EndOtherLogins(ctx, authz.From(ctx))
+}
+
+type deleteInput struct {
+	Body struct {
+		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Needed by an account that has one."`
+	}
+}
+
+// Delete handles DELETE /user.
+func (h *HTTP) Delete(ctx context.Context, in *deleteInput) (*rest.Empty, error) {
+	return &rest.Empty{}, h.svc.Delete(ctx, authz.From(ctx), in.Body.CurrentPassword)
+}
+
+// Export handles GET /user/export.
+func (h *HTTP) Export(ctx context.Context, _ *struct{}) (*rest.Blob, error) {
+	file, err := h.svc.Export(ctx, authz.From(ctx).UserID)
+	if err != nil {
+		return nil, err
+	}
+	return &rest.Blob{ContentType: "application/json", Stream: file, Length: -1, Disposition: rest.Attachment("account.json")}, nil
+}

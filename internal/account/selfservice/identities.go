@@ -1,0 +1,123 @@
+package selfservice
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/account"
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// Identity is an account at a provider that can log in.
+type Identity struct {
+	ID         uuid.UUID
+	Provider   string
+	Email      string // at the provider
+	CreatedAt  time.Time
+	LastUsedAt *time.Time
+}
+
+// Identities lists the identities of a user, the oldest first.
+func (s *Service) Identities(ctx context.Context, userID int64) ([]Identity, error) {
+	return s.store.identities(ctx, userID)
+}
+
+// RemoveIdentity removes an identity of a caller and ends the logins that came through it.
+// It fails with LAST_LOGIN_METHOD if the account could not log in without it. The next
+// delegated login treats the identity as a new one.
+//
+// Invariant: the user is locked while the identities are counted, so two removals at the
+// same time do not remove the last two.
+func (s *Service) RemoveIdentity(ctx context.Context, caller *authz.Caller, id uuid.UUID, password string) error {
+	known, err := s.store.identities(ctx, caller.UserID)
+	if err == nil && !slices.ContainsFunc(known, func(i Identity) bool { return i.ID == id }) {
+		err = errNotFound
+	}
+	if err != nil {
+		return err
+	}
+	proof, err := s.deps.Accounts.Prove(ctx, caller, password)
+	if err != nil {
+		return err
+	}
+	return s.deps.Accounts.InPersonConfirmed(ctx, caller, proof, func(ctx context.Context, self account.Self) error {
+		identities, err := s.store.identities(ctx, self.ID)
+		if err != nil {
+			return err
+		}
+		i := slices.IndexFunc(identities, func(i Identity) bool { return i.ID == id })
+		switch {
+		case i < 0:
+			return errNotFound
+		case !self.HasPassword && len(identities) == 1:
+			return errLastLoginMethod
+		}
+		if err := s.store.deleteIdentity(ctx, id); err != nil {
+			return err
+		}
+		if err := s.deps.Accounts.EndLoginsThrough(ctx, self.ID, id); err != nil {
+			return err
+		}
+		return s.deps.Accounts.Record(ctx, self.ID, "identity.removed", map[string]any{"id": id, "provider": identities[i].Provider}, nil)
+	})
+}
+
+func (s store) identities(ctx context.Context, userID int64) ([]Identity, error) {
+	rows, err := s.q(ctx).Identities(ctx, userID)
+	identities := make([]Identity, len(rows))
+	for i, row := range rows {
+		identities[i] = Identity(row)
+	}
+	return identities, sqldb.Wrap(err, "list identities")
+}
+
+func (s store) deleteIdentity(ctx context.Context, id uuid.UUID) error {
+	return sqldb.Wrap(s.q(ctx).DeleteIdentity(ctx, id), "delete identity")
+}
+
+// UserIdentity is an account at a provider that can log in as the caller.
+type UserIdentity struct {
+	ID         uuid.UUID   `json:"id"`
+	Provider   string      `json:"provider"`
+	Email      string      `json:"email" doc:"The address at the provider."`
+	CreatedAt  shape.Time  `json:"created_at"`
+	LastUsedAt *shape.Time `json:"last_used_at" doc:"The last login with it."`
+}
+
+// Identities handles GET /user/identities.
+func (h *HTTP) Identities(ctx context.Context, _ *struct{}) (*rest.Data[[]UserIdentity], error) {
+	identities, err := h.svc.Identities(ctx, authz.From(ctx).UserID)
+	if err != nil {
+		return nil, err
+	}
+	views := make([]UserIdentity, len(identities))
+	for i, one := range identities {
+		views[i] = UserIdentity{
+			ID: one.ID, Provider: one.Provider, Email: one.Email,
+			CreatedAt: shape.T(one.CreatedAt), LastUsedAt: shape.TP(one.LastUsedAt),
+		}
+	}
+	return rest.List(views), nil
+}
+
+type identityInput struct {
+	ID   string `path:"id"`
+	Body struct {
+		CurrentPassword string `json:"current_password,omitempty" format:"password" maxLength:"1024" doc:"Needed by an account that has one."`
+	}
+}
+
+// RemoveIdentity handles DELETE /user/identities/{id}.
+func (h *HTTP) RemoveIdentity(ctx context.Context, in *identityInput) (*rest.Empty, error) {
+	id, err := shape.ParseID(in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return &rest.Empty{}, h.svc.RemoveIdentity(ctx, authz.From(ctx), id, in.Body.CurrentPassword)
+}

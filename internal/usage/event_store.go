@@ -1,0 +1,137 @@
+package usage
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/sqldb"
+)
+
+// StreamKey identifies a stream: the events that one tenant records on one meter.
+type StreamKey struct{ TenantID, MeterID uuid.UUID }
+
+// Compare sorts streams in the order in which every transaction locks them.
+func (k StreamKey) Compare(o StreamKey) int {
+	return cmp.Or(bytes.Compare(k.TenantID[:], o.TenantID[:]), bytes.Compare(k.MeterID[:], o.MeterID[:]))
+}
+
+// storedEvent is a stored event.
+type storedEvent struct {
+	Stream         StreamKey
+	ID             uuid.UUID
+	Quantity       money.Quantity
+	IdempotencyKey *string
+	RecordedAt     time.Time
+	Metadata       sqldb.JSON
+	StoredAt       time.Time
+}
+
+// eventStore is the SQL of events. Its methods take part in the transaction of their context.
+type eventStore struct{ db *sqldb.DB }
+
+// newEventStore returns the store of a database.
+func newEventStore(db *sqldb.DB) eventStore { return eventStore{db} }
+
+// eventKey is an idempotency key of a stream.
+type eventKey struct {
+	StreamKey
+	Key string
+}
+
+// KeysOfEvents returns the keys that stored events use.
+func (s eventStore) KeysOfEvents(ctx context.Context, keys []eventKey) (map[eventKey]bool, error) {
+	return s.usedKeys(ctx, "usage_events", keys)
+}
+
+// KeysOfDeleted returns the keys that deleted events used and that have not expired. The caller
+// holds the locks of the streams.
+func (s eventStore) KeysOfDeleted(ctx context.Context, keys []eventKey) (map[eventKey]bool, error) {
+	return s.usedKeys(ctx, "usage_keys", keys)
+}
+
+// usedKeys returns the keys that a table contains. CROSS JOIN makes SQLite look up each key; with
+// a list of keys it may scan the index instead.
+func (s eventStore) usedKeys(ctx context.Context, table string, keys []eventKey) (map[eventKey]bool, error) {
+	found := map[eventKey]bool{}
+	if len(keys) == 0 {
+		return found, nil
+	}
+	rows := make([]any, 0, 3*len(keys))
+	for _, k := range keys {
+		rows = append(rows, k.TenantID, k.MeterID, k.Key)
+	}
+	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "text")
+	return found, s.db.Each(ctx, sqldb.Query{
+		Doing: "look up idempotency keys",
+		Text: `SELECT e.tenant_id, e.meter_id, e.idempotency_key FROM (` + values + `) v
+CROSS JOIN ` + table + ` e
+WHERE e.idempotency_key IS NOT NULL AND e.tenant_id = v.column1 AND e.meter_id = v.column2 AND e.idempotency_key = v.column3`,
+		Args: args,
+		Row: func(scan func(...any) error) error {
+			var k eventKey
+			err := scan(&k.TenantID, &k.MeterID, &k.Key)
+			found[k] = true
+			return err
+		},
+	})
+}
+
+// Insert stores events and returns the IDs of the new ones. It skips an event whose idempotency
+// key is used by a stored event or by an earlier event of the batch. The caller holds the locks
+// of the streams.
+func (s eventStore) Insert(ctx context.Context, events []storedEvent) (map[uuid.UUID]bool, error) {
+	stored := make(map[uuid.UUID]bool, len(events))
+	if len(events) == 0 {
+		return stored, nil
+	}
+	rows := make([]any, 0, 8*len(events))
+	for _, e := range events {
+		rows = append(rows, e.Stream.TenantID, e.Stream.MeterID, e.RecordedAt, e.ID, int64(e.Quantity), e.IdempotencyKey, e.Metadata, e.StoredAt)
+	}
+	// Values may repeat the last row. The repetition conflicts with the primary key of the first.
+	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "timestamptz", "uuid", "bigint", "text", "jsonb", "timestamptz")
+	result, err := s.db.Conn(ctx).ExecContext(ctx,
+		`INSERT INTO usage_events (tenant_id, meter_id, recorded_at, id, quantity, idempotency_key, metadata, created_at) `+values+` ON CONFLICT DO NOTHING`, args...)
+	if err != nil {
+		return nil, sqldb.Wrap(err, "insert events")
+	}
+	n, err := result.RowsAffected()
+	if err != nil {
+		return nil, sqldb.Wrap(err, "count inserted events")
+	}
+	if n < int64(len(events)) {
+		return stored, s.findInserted(ctx, events, stored)
+	}
+	for _, e := range events {
+		stored[e.ID] = true
+	}
+	return stored, nil
+}
+
+// findInserted adds the IDs of the events that are stored. RETURNING would find them without a
+// second query, but it makes every insert a fifth slower on SQLite, and duplicates are rare.
+func (s eventStore) findInserted(ctx context.Context, events []storedEvent, stored map[uuid.UUID]bool) error {
+	rows := make([]any, 0, 4*len(events))
+	for _, e := range events {
+		rows = append(rows, e.Stream.TenantID, e.Stream.MeterID, e.RecordedAt, e.ID)
+	}
+	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "timestamptz", "uuid")
+	return s.db.Each(ctx, sqldb.Query{
+		Doing: "find inserted events",
+		Text: `SELECT e.id FROM (` + values + `) v
+CROSS JOIN usage_events e
+WHERE e.tenant_id = v.column1 AND e.meter_id = v.column2 AND e.recorded_at = v.column3 AND e.id = v.column4`,
+		Args: args,
+		Row: func(scan func(...any) error) error {
+			var id uuid.UUID
+			err := scan(&id)
+			stored[id] = true
+			return err
+		},
+	})
+}

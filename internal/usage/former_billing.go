@@ -1,0 +1,51 @@
+package usage
+
+import "time"
+
+// FormerBilling is what a subscription of the tenant said about its billing periods
+// until it was changed or ended.
+type FormerBilling struct {
+	Billing
+	Until time.Time
+}
+
+// Interrupted are the interrupted windows whose usage counts at a time besides that of
+// its own period, by their time: each is the part of a monthly window that was over when
+// other terms of billing began another one. It counts until the whole window would have
+// ended (rules: usage#interrupted-windows). No two parts overlap, so nothing counts twice.
+func (b *Billing) Interrupted(at time.Time) []Period {
+	if b == nil {
+		return nil
+	}
+	var parts []Period
+	var since time.Time
+	for i := range b.Former {
+		f := &b.Former[i]
+		if f.Until.After(at) {
+			break
+		}
+		window := f.period(f.Until.Add(-time.Microsecond))
+		if window.Start.Before(since) {
+			window.Start = since
+		}
+		if window.End.After(f.Until) && window.End.After(at) && window.Start.Before(f.Until) {
+			parts = append(parts, Period{window.Start, f.Until.UTC()})
+		}
+		since = f.Until.UTC()
+	}
+	return parts
+}
+
+// formerPeriod is the monthly period of a time by the terms that held then; b is the
+// present terms.
+func (b *Billing) formerPeriod(at time.Time) Period {
+	var since time.Time
+	for i := range b.Former {
+		f := &b.Former[i]
+		if at.Before(f.Until) {
+			return f.period(at).Within(Period{since, f.Until.UTC()})
+		}
+		since = f.Until.UTC()
+	}
+	return b.period(at).Within(Period{since, AllTime().End})
+}
