@@ -15,6 +15,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
@@ -51,11 +52,7 @@ func runStripe(t *testing.T, s settings.StripeSandbox) (url, key, printed string
 			t.Errorf("it ends with %v: %s", err, log.String())
 		}
 	}
-	for deadline := clock.System().Now().Add(time.Minute); !strings.Contains(out.String(), "Ctrl-C"); time.Sleep(10 * time.Millisecond) {
-		if clock.System().Now().After(deadline) {
-			t.Fatalf("it does not start: %s", log.String())
-		}
-	}
+	testkit.Eventually(t, "the start", func() bool { return strings.Contains(out.String(), "Ctrl-C") })
 	printed = out.String()
 	call := regexp.MustCompile(`curl (http://[^/]+)/v1/customers -u (\S+):`).FindStringSubmatch(printed)
 	if call == nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
@@ -41,9 +42,7 @@ func TestTheEndOfAJobWhileTheDatabaseIsAway(t *testing.T) {
 		}
 		silent(t, began)
 		line.Mend()
-		for r.db.Ping(t.Context()) != nil {
-			time.Sleep(10 * time.Millisecond)
-		}
+		testkit.Eventually(t, "the return of the database", func() bool { return r.db.Ping(t.Context()) == nil })
 		waitFor(t, q, want)
 		silent(t, began)
 		stop()

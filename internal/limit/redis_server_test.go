@@ -42,14 +42,7 @@ func (s *redisServer) start(t *testing.T) {
 		t.Fatal(err)
 	}
 	client := s.client(t)
-	var err error
-	for range 200 {
-		if err = client.Ping(t.Context()).Err(); err == nil {
-			return
-		}
-		time.Sleep(25 * time.Millisecond)
-	}
-	t.Fatalf("redis-server does not answer: %v", err)
+	testkit.Eventually(t, "an answer of redis-server", func() bool { return client.Ping(t.Context()).Err() == nil })
 }
 
 // kill ends it without a goodbye.

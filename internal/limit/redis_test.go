@@ -18,6 +18,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 func TestRedisIsExactUnderConcurrency(t *testing.T) {
@@ -185,13 +186,7 @@ func TestRequestsPassWhileRedisIsDown(t *testing.T) {
 		t.Errorf("%d warnings, want one that says why:\n%s", got, log.String())
 	}
 	server.start(t)
-	for range 100 {
-		if passed(3) < 3 {
-			return // it counts again
-		}
-		time.Sleep(100 * time.Millisecond)
-	}
-	t.Error("Redis is back, and nothing is counted")
+	testkit.Eventually(t, "counting again", func() bool { return passed(3) < 3 })
 }
 
 // A Redis that accepts and never answers costs three requests 100 ms, and then

@@ -13,6 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
@@ -156,7 +157,7 @@ func TestPruneKeepsWhatCanComeAgain(t *testing.T) {
 		i.run(t)
 		body := eventJSON("evt_1", "invoice.paid", "in_1")
 		i.deliver(t.Context(), body, sign(body, oldSecret, 0))
-		eventually(t, "the event", func() bool { return i.handled(t) == 1 })
+		testkit.Eventually(t, "the event", func() bool { return i.handled(t) == 1 })
 		for _, step := range []struct {
 			after time.Duration
 			left  int

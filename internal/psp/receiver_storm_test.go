@@ -9,6 +9,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
@@ -55,7 +56,7 @@ func TestStormCostsOneLook(t *testing.T) {
 		if diff := cmp.Diff([]string{"evt_6", "evt_7", "evt_5", "evt_6"}, []string{first, second, <-own, <-own}); diff != "" {
 			t.Error(diff)
 		}
-		eventually(t, "all are handled", func() bool { return i.handled(t) == 8 })
+		testkit.Eventually(t, "all are handled", func() bool { return i.handled(t) == 8 })
 		if len(looks)+len(own) != 0 {
 			t.Errorf("%d looks and %d events more", len(looks), len(own))
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/inbox"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
@@ -250,7 +251,7 @@ func TestBacklog(t *testing.T) {
 		}
 		want(2, 2*time.Hour, 3*time.Hour)
 		i.run(t)
-		eventually(t, "the handling", func() bool { return i.handled(t) == 2 })
+		testkit.Eventually(t, "the handling", func() bool { return i.handled(t) == 2 })
 		want(0, 0, 1)
 	})
 }
@@ -301,7 +302,7 @@ func TestHandlersByKind(t *testing.T) {
 			}
 		}
 		i.run(t)
-		eventually(t, "all five are handled", func() bool { return i.handled(t) == 5 })
+		testkit.Eventually(t, "all five are handled", func() bool { return i.handled(t) == 5 })
 		mu.Lock()
 		defer mu.Unlock()
 		paid := []psp.Event{{ID: "evt_2", Type: "invoice.paid", ObjectID: "in_2"}}
@@ -339,11 +340,11 @@ func TestHandlerThatFailsRunsAgain(t *testing.T) {
 		body := eventJSON("evt_1", "invoice.paid", "in_1")
 		i.deliver(t.Context(), body, sign(body, oldSecret, 0))
 		i.run(t)
-		eventually(t, "the first attempt", func() bool { return count() == 1 })
+		testkit.Eventually(t, "the first attempt", func() bool { return count() == 1 })
 		if got := i.handled(t); got != 0 {
 			t.Error("an event whose handler failed counts as handled")
 		}
-		eventually(t, "the second attempt", func() bool {
+		testkit.Eventually(t, "the second attempt", func() bool {
 			i.clock.Advance(time.Minute)
 			i.queue.Wake()
 			return count() == 2 && i.handled(t) == 1
@@ -362,17 +363,6 @@ func TestNewReceiverRefusesToWorkWithoutSecrets(t *testing.T) {
 	}
 }
 
-func eventually(t *testing.T, what string, done func() bool) {
-	t.Helper()
-	for range 500 {
-		if done() {
-			return
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
-	t.Fatalf("never happened: %s", what)
-}
-
 // While the database is away a notification is refused for now, and taken when it is back.
 func TestNotificationsWhileTheDatabaseIsAway(t *testing.T) {
 	t.Parallel()
@@ -385,12 +375,10 @@ func TestNotificationsWhileTheDatabaseIsAway(t *testing.T) {
 	}
 	line.Mend()
 	var w *httptest.ResponseRecorder
-	for range 100 {
-		if w = box.deliver(t.Context(), body, sign(body, newSecret, 0)); w.Code == http.StatusOK {
-			break
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	testkit.Eventually(t, "a stored notification", func() bool {
+		w = box.deliver(t.Context(), body, sign(body, newSecret, 0))
+		return w.Code == http.StatusOK
+	})
 	if w.Code != http.StatusOK || box.stored(t) != 1 {
 		t.Errorf("%d, %d stored: %s", w.Code, box.stored(t), w.Body)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	api "github.com/stripe/stripe-go/v85"
 
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/sandbox/stripe"
 )
 
@@ -265,7 +266,7 @@ func TestTheRunnerExpiresCheckouts(t *testing.T) {
 	w.run()
 	w.clock.Set(start.Add(25 * time.Hour))
 	w.server.Wake()
-	eventually(t, func() bool {
+	testkit.Eventually(t, "the notification", func() bool {
 		var n int
 		err := w.db.QueryRowContext(t.Context(), `SELECT count(*) FROM stripe_objects WHERE kind = 'event' AND doc ->> '$.type' = 'checkout.session.expired'`).Scan(&n)
 		return err == nil && n == 1

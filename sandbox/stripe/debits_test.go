@@ -10,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	api "github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 const (
@@ -94,7 +96,7 @@ func TestADebitFails(t *testing.T) {
 	}
 	w.clock.Set(start.Add(5 * 24 * time.Hour))
 	w.server.Wake()
-	eventually(t, func() bool { return slices.Contains(r.types(), "checkout.session.async_payment_failed") })
+	testkit.Eventually(t, "the notification", func() bool { return slices.Contains(r.types(), "checkout.session.async_payment_failed") })
 	if got := w.session(session.ID); got.PaymentStatus != "unpaid" || got.Status != "complete" {
 		t.Errorf("the session is %s and %s", got.Status, got.PaymentStatus)
 	}

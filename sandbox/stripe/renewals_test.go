@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	api "github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // until lets time pass up to a moment that many days, and some hours, after the
@@ -243,7 +245,7 @@ func TestARestartLosesNoRenewal(t *testing.T) {
 	w.restart()
 	w.until(29)
 	w.run()
-	eventually(t, func() bool {
+	testkit.Eventually(t, "the notification", func() bool {
 		var n int
 		err := w.db.QueryRowContext(t.Context(), `SELECT count(*) FROM stripe_objects WHERE kind = 'invoice' AND doc ->> '$.status' = 'paid'`).Scan(&n)
 		return err == nil && n == 2

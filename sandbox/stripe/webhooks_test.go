@@ -14,21 +14,10 @@ import (
 	api "github.com/stripe/stripe-go/v85"
 	"github.com/stripe/stripe-go/v85/webhook"
 
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/sandbox/stripe"
 	"github.com/tenantry/tenantry/sandbox/stripe/kernel"
 )
-
-// eventually waits for something that happens in the background.
-func eventually(t *testing.T, happened func() bool) {
-	t.Helper()
-	for range 6000 { // a minute, for a machine that is busy
-		if happened() {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatal("it does not happen")
-}
 
 // receiver takes webhooks as a service would, and checks them as the official
 // library does.
@@ -104,7 +93,7 @@ func TestWebhooksTellOfACheckout(t *testing.T) {
 	w.run()
 	session, sub := w.bought(w.sold(1000, "eur", "month"), 2)
 	want := w.eventTypes()
-	eventually(t, func() bool { return len(r.types()) == len(want) })
+	testkit.Eventually(t, "the delivery", func() bool { return len(r.types()) == len(want) })
 	got := r.types()
 	slices.Sort(got)
 	slices.Sort(want)
@@ -132,7 +121,7 @@ func TestWebhooksTellOfACheckout(t *testing.T) {
 	if kernel.APIVersion != api.APIVersion || e.APIVersion != api.APIVersion {
 		t.Errorf("events are of version %s, the client of %s", e.APIVersion, api.APIVersion)
 	}
-	eventually(t, func() bool {
+	testkit.Eventually(t, "the delivery", func() bool {
 		e, err := w.V1Events.Retrieve(t.Context(), r.taken[0].ID, nil)
 		return err == nil && e.PendingWebhooks == 0
 	})
@@ -147,7 +136,7 @@ func TestEventsOfOneObjectArriveInOrder(t *testing.T) {
 		must[*api.Customer](t)(w.V1Customers.Update(t.Context(), cu.ID, &api.CustomerUpdateParams{Name: &name}))
 	}
 	w.run()
-	eventually(t, func() bool { return len(r.types()) == 6 })
+	testkit.Eventually(t, "the delivery", func() bool { return len(r.types()) == 6 })
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for i, want := range []string{"Ada Lovelace", "one", "two", "three", "four", "five"} {
@@ -169,8 +158,8 @@ func TestAWebhookThatIsTakenIsNotSentAgain(t *testing.T) {
 	for range events {
 		w.customer("ada@example.test")
 	}
-	eventually(t, func() bool { return len(r.types()) >= events })
-	eventually(t, func() bool {
+	testkit.Eventually(t, "the delivery", func() bool { return len(r.types()) >= events })
+	testkit.Eventually(t, "the delivery", func() bool {
 		var left int
 		err := w.db.QueryRowContext(t.Context(), `SELECT count(*) FROM stripe_deliveries`).Scan(&left)
 		return err == nil && left == 0
@@ -195,7 +184,7 @@ func TestWebhooksAreRetried(t *testing.T) {
 	w := newWorld(t, r.config)
 	w.run()
 	cu := w.customer("ada@example.test")
-	eventually(t, func() bool { return len(r.types()) == 1 })
+	testkit.Eventually(t, "the delivery", func() bool { return len(r.types()) == 1 })
 	if got := r.taken[0].GetObjectValue("id"); got != cu.ID || r.tries[r.taken[0].ID] != 3 {
 		t.Errorf("webhook about %s taken at attempt %d", got, r.tries[r.taken[0].ID])
 	}
@@ -214,7 +203,7 @@ func TestUndeliveredWebhooksSurviveARestart(t *testing.T) {
 	w := newWorld(t, r.config)
 	stop := w.run()
 	w.customer("ada@example.test")
-	eventually(t, func() bool { r.mu.Lock(); defer r.mu.Unlock(); return len(r.tries) == 1 })
+	testkit.Eventually(t, "the delivery", func() bool { r.mu.Lock(); defer r.mu.Unlock(); return len(r.tries) == 1 })
 	stop()
 	w.customer("bob@example.test") // while nothing runs
 	w.restart()
@@ -222,7 +211,7 @@ func TestUndeliveredWebhooksSurviveARestart(t *testing.T) {
 	down = false
 	r.mu.Unlock()
 	w.run()
-	eventually(t, func() bool { return len(r.types()) == 2 })
+	testkit.Eventually(t, "the delivery", func() bool { return len(r.types()) == 2 })
 }
 
 func TestRunStopsWhileAReceiverHangs(t *testing.T) {

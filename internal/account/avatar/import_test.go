@@ -13,6 +13,7 @@ import (
 
 	"github.com/tenantry/tenantry/internal/account/avatar"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
@@ -139,15 +140,7 @@ func TestImportFailuresThatHeal(t *testing.T) {
 				t.Fatalf("%s: %d dead, %d retrying, %q", path, dead, retrying, r.avatarOf(1))
 			}
 			r.Later(time.Minute)
-			for range 500 {
-				if r.avatarOf(1) != "" {
-					break
-				}
-				time.Sleep(5 * time.Millisecond)
-			}
-			if r.avatarOf(1) == "" {
-				t.Errorf("%s never healed", path)
-			}
+			testkit.Eventually(t, path+" healing", func() bool { return r.avatarOf(1) != "" })
 			r.Settle()
 		}
 	})

@@ -25,6 +25,7 @@ import (
 	"github.com/tenantry/tenantry/internal/push"
 	"github.com/tenantry/tenantry/internal/safehttp"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/internal/testkit/accounttest"
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
@@ -340,12 +341,7 @@ func TestOutcomesOfPushes(t *testing.T) {
 			if retrying == 1 {
 				s.answer(path, 201)
 				r.Later(time.Minute)
-				for range 500 {
-					if s.got(path) == 2 {
-						break
-					}
-					time.Sleep(5 * time.Millisecond)
-				}
+				testkit.Eventually(t, "the second attempt", func() bool { return s.got(path) == 2 })
 				if _, left := r.Settle(); s.got(path) != 2 || left != 0 {
 					t.Errorf("%d: sent %d times, %d left", status, s.got(path), left)
 				}

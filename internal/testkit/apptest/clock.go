@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // Day is what most times of tests are counted in.
@@ -13,18 +14,9 @@ const Day = 24 * time.Hour
 // Eventually repeats a look until it returns true, for what follows in the
 // background. It looks often at first and seldom later, and waits up to two minutes: machines
 // that run tests are busy, and what a killed process had begun is begun anew after 90 seconds.
-func Eventually(t testing.TB, what string, look func() bool) {
+func Eventually(t testing.TB, what string, done func() bool) {
 	t.Helper()
-	const first, last = 2 * time.Millisecond, 40 * time.Millisecond
-	pause := first
-	for deadline := clock.System().Now().Add(2 * time.Minute); clock.System().Now().Before(deadline); {
-		if look() {
-			return
-		}
-		time.Sleep(pause)
-		pause = min(pause*5/4, last)
-	}
-	t.Fatalf("%s did not happen", what)
+	testkit.Eventually(t, what, done)
 }
 
 // Now is the time of the service, which the sandbox keeps.

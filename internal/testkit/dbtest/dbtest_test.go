@@ -78,11 +78,8 @@ func TestServerEndsWithItsProcess(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = child.Wait()
-	for range 200 {
-		if _, err = os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-			return
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
-	t.Errorf("the server's folder %s is still there: %v", dir, err)
+	testkit.Eventually(t, "the removal of the server's folder "+dir, func() bool {
+		_, err := os.Stat(dir)
+		return errors.Is(err, fs.ErrNotExist)
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tenantry/tenantry/internal/testkit"
 	"github.com/tenantry/tenantry/internal/testkit/stripetest"
 	"github.com/tenantry/tenantry/sandbox/stripe"
 )
@@ -81,16 +82,12 @@ func (r receiver) next(t *testing.T) sent {
 func deliveries(t *testing.T, w *stripetest.World, want string) {
 	t.Helper()
 	var got string
-	for range 6000 {
+	testkit.Eventually(t, "a queue with "+want, func() bool {
 		if err := w.DB.QueryRowContext(t.Context(), `SELECT count(*) || ' left, tried ' || coalesce(max(attempts), 0) FROM stripe_deliveries`).Scan(&got); err != nil {
 			t.Fatal(err)
 		}
-		if got == want {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	t.Fatalf("the queue has %s, want %s", got, want)
+		return got == want
+	})
 }
 
 // TestAWebhookIsSignedAndRetried follows one event to a receiver that fails twice.
@@ -156,16 +153,13 @@ func TestAnEventIsGivenUp(t *testing.T) {
 		r.next(t)
 		r.answers <- http.StatusServiceUnavailable
 		attempts++
-		for range 6000 {
+		testkit.Eventually(t, "the next attempt", func() bool {
 			var tried int
 			if err := w.DB.QueryRowContext(t.Context(), `SELECT count(*), coalesce(max(attempts), 0) FROM stripe_deliveries`).Scan(&left, &tried); err != nil {
 				t.Fatal(err)
 			}
-			if left == 0 || tried == attempts {
-				break
-			}
-			time.Sleep(5 * time.Millisecond)
-		}
+			return left == 0 || tried == attempts
+		})
 		var next int64
 		if err := w.DB.QueryRowContext(t.Context(), `SELECT coalesce(max(next_at), 0) FROM stripe_deliveries`).Scan(&next); err != nil {
 			t.Fatal(err)

@@ -1,0 +1,27 @@
+package testkit
+
+import (
+	"testing"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/clock"
+)
+
+// patience is how long Eventually waits. It is long, because machines of tests are busy.
+const patience = 2 * time.Minute
+
+// Eventually waits until done returns true, and fails t if it does not within two minutes. what
+// names the condition in the failure.
+func Eventually(t testing.TB, what string, done func() bool) {
+	t.Helper()
+	const first, last = 2 * time.Millisecond, 40 * time.Millisecond
+	pause := first
+	for deadline := clock.System().Now().Add(patience); clock.System().Now().Before(deadline); {
+		if done() {
+			return
+		}
+		time.Sleep(pause)
+		pause = min(pause*5/4, last)
+	}
+	t.Fatalf("%s did not happen", what)
+}
