@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/tenantry/tenantry/internal/app"
-	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/testkit"

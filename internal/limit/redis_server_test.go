@@ -4,7 +4,6 @@ import (
 	"net"
 	"os/exec"
 	"testing"
-	"time"
 
 	"github.com/alicebob/miniredis/v2"
 	"github.com/redis/go-redis/v9"

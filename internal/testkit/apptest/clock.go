@@ -4,7 +4,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/testkit"
 )
 
