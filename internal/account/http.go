@@ -61,7 +61,7 @@ type registerInput struct {
 }
 
 // Register handles POST /auth/register.
-func (h *HTTP) Register(ctx context.Context, in *registerInput) (*rest.Plain[Session], error) {
+func (h *HTTP) Register(ctx context.Context, in *registerInput) (*rest.Body[Session], error) {
 	grant := grantOf(ctx, false)
 	user, tokens, err := h.svc.Register(ctx, Registration{
 		Name: in.Body.Name, Email: in.Body.Email, Password: in.Body.Password,
@@ -89,7 +89,7 @@ type loginInput struct {
 }
 
 // Login handles POST /auth/login.
-func (h *HTTP) Login(ctx context.Context, in *loginInput) (*rest.Plain[Session], error) {
+func (h *HTTP) Login(ctx context.Context, in *loginInput) (*rest.Body[Session], error) {
 	grant := grantOf(ctx, in.Body.Remember)
 	user, tokens, err := h.svc.Login(ctx, in.Body.Email, in.Body.Password, grant, in.Body.RevokePrevious)
 	if err != nil {
@@ -100,19 +100,19 @@ func (h *HTTP) Login(ctx context.Context, in *loginInput) (*rest.Plain[Session],
 
 // grantOf returns what a login is to hand out to whoever made the request of ctx.
 func grantOf(ctx context.Context, remember bool) Grant {
-	if !rest.CookieMode(ctx) {
+	if !rest.RequestOf(ctx).IsCookieMode() {
 		return Grant{}
 	}
-	return Grant{Session: true, Remember: remember, Replaces: rest.SessionOf(ctx)}
+	return Grant{Session: true, Remember: remember, Replaces: rest.RequestOf(ctx).Session()}
 }
 
 // session returns the answer of a login.
-func (h *HTTP) session(ctx context.Context, user User, tokens Tokens, grant Grant) (*rest.Plain[Session], error) {
+func (h *HTTP) session(ctx context.Context, user User, tokens Tokens, grant Grant) (*rest.Body[Session], error) {
 	answer, err := h.SessionOf(ctx, user, tokens, grant)
 	if err != nil {
 		return nil, err
 	}
-	return rest.Bare(answer), nil
+	return rest.NewBody(answer), nil
 }
 
 // startSession sets the session of a login, if it made one, as a cookie.
@@ -120,9 +120,9 @@ func (h *HTTP) startSession(ctx context.Context, tokens Tokens, grant Grant) {
 	switch {
 	case tokens.Session == "":
 	case grant.Remember:
-		rest.StartSession(ctx, tokens.Session, h.svc.deps.Lifetimes.RememberedEnd)
+		rest.RequestOf(ctx).StartSession(tokens.Session, h.svc.deps.Lifetimes.RememberedEnd)
 	default:
-		rest.StartSession(ctx, tokens.Session, 0)
+		rest.RequestOf(ctx).StartSession(tokens.Session, 0)
 	}
 }
 
@@ -147,7 +147,7 @@ type refreshInput struct {
 }
 
 // Refresh handles POST /auth/refresh.
-func (h *HTTP) Refresh(ctx context.Context, in *refreshInput) (*rest.Plain[Session], error) {
+func (h *HTTP) Refresh(ctx context.Context, in *refreshInput) (*rest.Body[Session], error) {
 	user, tokens, err := h.svc.Refresh(ctx, in.Body.RefreshToken)
 	if err != nil {
 		return nil, err
@@ -156,12 +156,12 @@ func (h *HTTP) Refresh(ctx context.Context, in *refreshInput) (*rest.Plain[Sessi
 }
 
 // Logout handles POST /auth/logout.
-func (h *HTTP) Logout(ctx context.Context, _ *struct{}) (*rest.Plain[rest.Note], error) {
+func (h *HTTP) Logout(ctx context.Context, _ *struct{}) (*rest.Body[rest.Note], error) {
 	if err := h.svc.Logout(ctx, authz.From(ctx)); err != nil {
 		return nil, err
 	}
-	if rest.SessionOf(ctx) != "" {
-		rest.EndSession(ctx)
+	if rest.RequestOf(ctx).Session() != "" {
+		rest.RequestOf(ctx).EndSession()
 	}
 	return rest.Message("auth.logged_out"), nil
 }
@@ -174,7 +174,7 @@ type forgotInput struct {
 
 // ForgotPassword handles POST /auth/forgot-password: 200 whether or not the
 // email has an account.
-func (h *HTTP) ForgotPassword(ctx context.Context, in *forgotInput) (*rest.Plain[rest.Note], error) {
+func (h *HTTP) ForgotPassword(ctx context.Context, in *forgotInput) (*rest.Body[rest.Note], error) {
 	if err := h.svc.ForgotPassword(ctx, in.Body.Email); err != nil {
 		return nil, err
 	}
@@ -192,7 +192,7 @@ type resetInput struct {
 }
 
 // ResetPassword handles POST /auth/reset-password.
-func (h *HTTP) ResetPassword(ctx context.Context, in *resetInput) (*rest.Plain[rest.Note], error) {
+func (h *HTTP) ResetPassword(ctx context.Context, in *resetInput) (*rest.Body[rest.Note], error) {
 	reset := Reset{Email: in.Body.Email, Token: in.Body.Token, Password: in.Body.Password, KeepTenant: in.Body.KeepTenant}
 	if err := h.svc.ResetPassword(ctx, reset); err != nil {
 		return nil, err

@@ -69,7 +69,7 @@ type Profile struct {
 
 // Me handles GET /auth/me. permissions are those of the caller's role, plus the
 // platform's for a platform admin.
-func (h *HTTP) Me(ctx context.Context, _ *struct{}) (*rest.Plain[Profile], error) {
+func (h *HTTP) Me(ctx context.Context, _ *struct{}) (*rest.Body[Profile], error) {
 	caller := authz.From(ctx)
 	user, err := h.ProfileOf(ctx, caller)
 	if err != nil {
@@ -80,7 +80,7 @@ func (h *HTTP) Me(ctx context.Context, _ *struct{}) (*rest.Plain[Profile], error
 		profile.CurrentTenant = &CurrentTenant{ID: caller.Tenant.TenantID, Name: caller.Tenant.TenantName}
 	}
 	profile.Impersonation = ImpersonationOf(caller)
-	return rest.Bare(profile), nil
+	return rest.NewBody(profile), nil
 }
 
 // ProfileOf returns a caller as their profile shows them.

@@ -91,8 +91,8 @@ func (h *HTTP) Exists(ctx context.Context, param func(string) string) error {
 }
 
 // List handles GET /api-keys.
-func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[APIKey]], error) {
-	q, err := KeyList().Parse(rest.Query(ctx))
+func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Body[page.Page[APIKey]], error) {
+	q, err := KeyList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[API
 	for i, k := range all {
 		views[i] = view(k)
 	}
-	return rest.Bare(page.New(q, h.address(ctx), views, total)), nil
+	return rest.NewBody(page.New(q, h.address(ctx), views, total)), nil
 }
 
 type createInput struct {
@@ -179,10 +179,10 @@ type revokeInput struct {
 }
 
 // Revoke handles DELETE /api-keys/{key}.
-func (h *HTTP) Revoke(ctx context.Context, in *revokeInput) (*rest.Empty, error) {
+func (h *HTTP) Revoke(ctx context.Context, in *revokeInput) (*rest.NoBody, error) {
 	id, err := shape.ParseID(in.Key)
 	if err != nil {
 		return nil, err
 	}
-	return &rest.Empty{}, h.svc.Revoke(ctx, h.owner(ctx), id)
+	return &rest.NoBody{}, h.svc.Revoke(ctx, h.owner(ctx), id)
 }

@@ -18,9 +18,9 @@ func (svc *service) catalogRoutes(plans *catalog.HTTP) []rest.Route {
 		buyers  = subscription.NewHTTP(svc.subscriptions, svc.publicURL)
 	)
 	return []rest.Route{
-		route(get, "/api/v1/catalog/products", rest.Public, "", "catalog", "List active products", rest.Cached(plans.Products)),
-		route(get, "/api/v1/catalog/plans", rest.Public, "", "catalog", "List active plans", rest.Cached(plans.Plans)),
-		route(get, "/api/v1/catalog/features", rest.Public, "", "catalog", "List active features", rest.Cached(plans.Features)),
+		route(get, "/api/v1/catalog/products", rest.Public, "", "catalog", "List active products", rest.Handle(plans.Products)),
+		route(get, "/api/v1/catalog/plans", rest.Public, "", "catalog", "List active plans", rest.Handle(plans.Plans)),
+		route(get, "/api/v1/catalog/features", rest.Public, "", "catalog", "List active features", rest.Handle(plans.Features)),
 
 		route(get, "/api/v1/admin/products", rest.Admin, "products.view", "default", "List products", rest.Handle(plans.AdminProducts, rest.Lists(catalog.ProductList()))),
 		route(post, "/api/v1/admin/products", rest.Admin, "products.create", "default", "Create a product", rest.Handle(plans.CreateProduct, created, rest.Checks(plans.CheckCreateProduct))),

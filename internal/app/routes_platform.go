@@ -24,7 +24,7 @@ func (svc *service) platformRoutes() []rest.Route {
 	)
 	return []rest.Route{
 		route(get, "/api/v1/settings", rest.Public, "", "catalog", "Show the settings that a frontend needs", rest.Handle(settings.Show)),
-		route(post, "/api/v1/webhooks/stripe", rest.Public, "", "", "Receive a signed notification from the payment provider", rest.Raw[inbox.Receipt](svc.receiver, "application/json")),
+		route(post, "/api/v1/webhooks/stripe", rest.Public, "", "", "Receive a signed notification from the payment provider", rest.HandleRaw[inbox.Receipt](svc.receiver, "application/json")),
 
 		route(post, "/api/v1/admin/impersonation/start", rest.Admin, authz.ImpersonationStart, "default", "Act as a member of a tenant", rest.Handle(impersonations.Start, rest.Checks(impersonations.CheckStart))),
 		route(post, "/api/v1/admin/impersonation/stop", rest.Impersonating, "", "default", "Stop impersonating", rest.Handle(impersonations.Stop)),

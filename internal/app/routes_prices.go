@@ -35,7 +35,7 @@ func (svc *service) currencyRoutes(plans *catalog.HTTP) []rest.Route {
 		created    = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
-		route(get, "/api/v1/currencies", rest.Public, "", "catalog", "List active currencies", rest.Cached(plans.Currencies)),
+		route(get, "/api/v1/currencies", rest.Public, "", "catalog", "List active currencies", rest.Handle(plans.Currencies)),
 
 		route(get, "/api/v1/admin/currencies", rest.Admin, authz.CurrenciesManage, "default", "List currencies, active and inactive", rest.Handle(currencies.List)),
 		route(get, "/api/v1/admin/currencies/catalog", rest.Admin, authz.CurrenciesManage, "default", "List the currencies of ISO 4217 that can be added", rest.Handle(currencies.ListAddable)),

@@ -18,7 +18,7 @@ func (svc *service) ownAccountRoutes(accounts *account.HTTP) []rest.Route {
 		inPerson(route(patch, "/api/v1/user", rest.User, "", "default", "Change the caller's name and language", rest.Handle(own.ChangeProfile))),
 		inPerson(route(put, "/api/v1/user/password", rest.User, "", "account_password", "Change the caller's password; other logins end", rest.Handle(own.ChangePassword, rest.Checks(own.CheckPassword)))),
 		inPerson(route(post, "/api/v1/user/email", rest.User, "", "account_password", "Have a link mailed to a new address", rest.Handle(own.ChangeEmail, accepted, rest.Checks(own.CheckEmail)))),
-		inPerson(route(post, "/api/v1/user/email/verification", rest.User, "", "default", "Have a link mailed to the present address", rest.Accepted(own.AskVerification, selfservice.LinkSent))),
+		inPerson(route(post, "/api/v1/user/email/verification", rest.User, "", "default", "Have a link mailed to the present address", rest.Handle(own.AskVerification))),
 		optional(route(post, "/api/v1/auth/verify-email", rest.Public, "", "password", "Confirm an email by the token of a mail", rest.Handle(own.VerifyEmail))),
 		route(get, "/api/v1/user/sessions", rest.User, "", "default", "List the caller's logins", rest.Handle(own.Sessions)),
 		route(get, "/api/v1/user/identities", rest.User, "", "default", "List the caller's accounts at identity providers", rest.Handle(own.Identities)),

@@ -34,7 +34,7 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		route(post, of+"/docs/billing/portal", rest.Billing, authz.BillingManage, "default", "Open the hosted billing portal", rest.Handle(customers.Portal, rest.Exists(customers.PortalExists))),
 		forKeys(authz.EntitlementsRead, route(get, of+"/entitlements", rest.Tenant, "", "default", "List the subscription's entitlements", rest.Handle(entitlements.Entitlements))),
 
-		route(get, adminOf+"/subscriptions", rest.Admin, authz.TenantsView, "default", "List a tenant's subscriptions", rest.Parts(subscriptions.AdminList, inTenant)),
+		route(get, adminOf+"/subscriptions", rest.Admin, authz.TenantsView, "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant)),
 		route(post, adminOf+"/subscriptions/{subscription}/cancel", rest.Admin, authz.TenantsManage, "default", "Cancel a tenant's subscription", rest.Handle(operations.AdminCancel, rest.Exists(operations.AdminSubscriptionExists))),
 	}
 }

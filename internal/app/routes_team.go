@@ -18,12 +18,12 @@ func (svc *service) teamRoutes(members *team.HTTP) []rest.Route {
 		created  = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
-		forKeys(authz.TeamRead, route(get, of+"/team/members", rest.Tenant, "", "default", "List the team's members", rest.Parts(members.Members))),
+		forKeys(authz.TeamRead, route(get, of+"/team/members", rest.Tenant, "", "default", "List the team's members", rest.Handle(members.Members))),
 		forKeys(authz.TeamRead, route(get, of+"/team/roles", rest.Tenant, "", "default", "List the roles that a member can be given", rest.Handle(members.AssignableRoles))),
 		forKeys(authz.TeamRead, route(get, of+"/team/stats", rest.Tenant, "", "default", "Show seat counts", rest.Handle(members.Stats))),
 		route(patch, of+"/team/members/{member}/role", rest.Tenant, authz.TeamManage, "default", "Change a member's role", rest.Handle(members.ChangeRole, rest.Exists(members.MemberExists))),
 		route(del, of+"/team/members/{member}", rest.Tenant, authz.TeamManage, "default", "Remove a member", rest.Handle(members.RemoveMember)),
-		forKeys(authz.TeamRead, route(get, of+"/team/invitations", rest.Tenant, "", "default", "List the invitations", rest.Parts(members.Invitations))),
+		forKeys(authz.TeamRead, route(get, of+"/team/invitations", rest.Tenant, "", "default", "List the invitations", rest.Handle(members.Invitations))),
 		verified(route(post, of+"/team/invitations", rest.Tenant, "", "inviting", "Invite a person by mail", rest.Handle(members.Invite, created, rest.Exists(members.MayInvite), rest.Checks(members.CheckInvite)))),
 		route(del, of+"/team/invitations/{invitation}", rest.Tenant, authz.TeamInvite, "default", "Revoke an invitation", rest.Handle(members.RevokeInvitation)),
 		verified(route(post, of+"/team/invitations/{invitation}/resend", rest.Tenant, authz.TeamInvite, "inviting", "Resend an invitation", rest.Handle(members.ResendInvitation))),
@@ -36,11 +36,11 @@ func (svc *service) teamRoutes(members *team.HTTP) []rest.Route {
 		route(post, "/api/v1/invitations/{token}/accept", rest.User, "", "invitations", "Accept an invitation", rest.Handle(members.Accept)),
 		route(post, "/api/v1/invitations/{token}/accept-with-registration", rest.Public, "", "invitations", "Register and accept an invitation", rest.Handle(members.AcceptAndRegister, created, invitee, rest.Checks(members.CheckAcceptAndRegister))),
 
-		route(get, adminOf+"/members", rest.Admin, authz.TenantsView, "default", "List a tenant's members", rest.Parts(members.AdminMembers, inTenant)),
+		route(get, adminOf+"/members", rest.Admin, authz.TenantsView, "default", "List a tenant's members", rest.Handle(members.AdminMembers, inTenant)),
 		route(patch, adminOf+"/members/{user}", rest.Admin, authz.TenantsManage+"|"+authz.UsersPassword, "default", "Change a member's name and password", rest.Handle(members.AdminUpdateMember, inTeam, rest.Checks(members.CheckAdminUpdateMember))),
 		route(patch, adminOf+"/members/{user}/role", rest.Admin, authz.TenantsManage, "default", "Change a member's role", rest.Handle(members.AdminChangeRole, inTeam)),
 		route(del, adminOf+"/members/{user}", rest.Admin, authz.TenantsManage, "default", "Remove a member", rest.Handle(members.AdminRemoveMember)),
-		route(get, adminOf+"/invitations", rest.Admin, authz.TenantsView, "default", "List a tenant's invitations", rest.Parts(members.AdminInvitations, inTenant)),
+		route(get, adminOf+"/invitations", rest.Admin, authz.TenantsView, "default", "List a tenant's invitations", rest.Handle(members.AdminInvitations, inTenant)),
 		route(post, adminOf+"/invitations", rest.Admin, authz.TenantsManage, "inviting", "Invite a person to a tenant", rest.Handle(members.AdminInvite, created, inTenant, rest.Checks(members.CheckAdminInvite))),
 		route(del, adminOf+"/invitations/{invitation}", rest.Admin, authz.TenantsManage, "default", "Revoke an invitation", rest.Handle(members.AdminRevokeInvitation)),
 		route(post, adminOf+"/invitations/{invitation}/resend", rest.Admin, authz.TenantsManage, "inviting", "Resend an invitation", rest.Handle(members.AdminResendInvitation)),

@@ -55,7 +55,6 @@ var libraries = []struct {
 	allowed        []string
 }{
 	{"github.com/stripe/stripe-go", "only psp knows the provider's library", []string{"internal/psp"}},
-	{"github.com/danielgtaylor/huma", "huma stays in the HTTP layer", []string{"internal/rest"}},
 	{"github.com/go-chi/chi", "chi stays in the HTTP layer", []string{"internal/rest"}},
 	{"github.com/modelcontextprotocol", "one package speaks with assistants", []string{"internal/app/mcp"}},
 	{"go.opentelemetry.io", "spans are made in one place", []string{"internal/tracing"}},

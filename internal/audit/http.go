@@ -40,8 +40,8 @@ func NewHTTP(log *Log, publicURL string) *HTTP { return &HTTP{log: log, publicUR
 
 // List handles GET /admin/audit-logs: newest first, filtered by actor, tenant,
 // action, created_after and created_before.
-func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[AuditEntry]], error) {
-	q, err := TrailList().Parse(rest.Query(ctx))
+func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Body[page.Page[AuditEntry]], error) {
+	q, err := TrailList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[Aud
 	if err != nil {
 		return nil, err
 	}
-	return rest.Bare(page.New(q, h.publicURL+"/api/v1/admin/audit-logs", entries, total)), nil
+	return rest.NewBody(page.New(q, h.publicURL+"/api/v1/admin/audit-logs", entries, total)), nil
 }
 
 type tenantInput struct {
@@ -58,8 +58,8 @@ type tenantInput struct {
 
 // OfTenant handles GET /tenant/{tenantId}/audit-logs: newest first, filtered by actor,
 // action, from and to.
-func (h *HTTP) OfTenant(ctx context.Context, _ *tenantInput) (*rest.Plain[page.Page[AuditEntry]], error) {
-	q, err := OwnList().Parse(rest.Query(ctx))
+func (h *HTTP) OfTenant(ctx context.Context, _ *tenantInput) (*rest.Body[page.Page[AuditEntry]], error) {
+	q, err := OwnList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
@@ -68,5 +68,5 @@ func (h *HTTP) OfTenant(ctx context.Context, _ *tenantInput) (*rest.Plain[page.P
 	if err != nil {
 		return nil, err
 	}
-	return rest.Bare(page.New(q, h.publicURL+"/api/v1/tenant/"+id.String()+"/audit-logs", entries, total)), nil
+	return rest.NewBody(page.New(q, h.publicURL+"/api/v1/tenant/"+id.String()+"/audit-logs", entries, total)), nil
 }

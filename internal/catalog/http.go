@@ -27,7 +27,7 @@ func NewHTTP(svc *Service, publicURL string) *HTTP {
 type noInput struct{}
 
 // Products answers GET /catalog/products.
-func (h *HTTP) Products(ctx context.Context, _ *noInput) (*rest.Stored[[]PublicProduct], error) {
+func (h *HTTP) Products(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]PublicProduct], error) {
 	return answer(ctx, h, "products", func(public *Public, locale string) []PublicProduct {
 		return all(public.Products, func(p Product) PublicProduct {
 			return PublicProduct{ID: p.ID, Name: p.Name.In(locale), Slug: p.Slug, Description: optional(p.Description, locale)}
@@ -41,7 +41,7 @@ type plansInput struct {
 
 // Plans answers GET /catalog/plans. The currency may be in either case. A plan without
 // a price in it is listed with no prices.
-func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.Stored[[]PublicPlan], error) {
+func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.CachedAnswer[[]PublicPlan], error) {
 	public, err := h.svc.Public(ctx)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.Stored[[]Public
 }
 
 // Features answers GET /catalog/features.
-func (h *HTTP) Features(ctx context.Context, _ *noInput) (*rest.Stored[[]PublicFeature], error) {
+func (h *HTTP) Features(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]PublicFeature], error) {
 	return answer(ctx, h, "features", func(public *Public, locale string) []PublicFeature {
 		return all(public.Features, func(f Feature) PublicFeature {
 			return PublicFeature{ID: f.ID, Code: f.Code, Name: f.Name.In(locale), Description: optional(f.Description, locale)}
@@ -62,7 +62,7 @@ func (h *HTTP) Features(ctx context.Context, _ *noInput) (*rest.Stored[[]PublicF
 }
 
 // Currencies answers GET /currencies.
-func (h *HTTP) Currencies(ctx context.Context, _ *noInput) (*rest.Stored[[]PublicCurrency], error) {
+func (h *HTTP) Currencies(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]PublicCurrency], error) {
 	return answer(ctx, h, "currencies", func(public *Public, _ string) []PublicCurrency {
 		return all(public.Currencies, Currency.Public)
 	})
@@ -71,7 +71,7 @@ func (h *HTTP) Currencies(ctx context.Context, _ *noInput) (*rest.Stored[[]Publi
 // answers has the encoded answers that were made from one public catalog.
 type answers struct {
 	of     *Public
-	stored sync.Map // answerKey → *rest.Stored[T]
+	stored sync.Map // answerKey → *rest.CachedAnswer[T]
 }
 
 type answerKey struct {
@@ -81,7 +81,7 @@ type answerKey struct {
 
 // answer returns the stored answer with a name in the reader's locale. It builds it
 // from the public catalog when it is first asked for.
-func answer[T any](ctx context.Context, h *HTTP, name string, build func(public *Public, locale string) T) (*rest.Stored[T], error) {
+func answer[T any](ctx context.Context, h *HTTP, name string, build func(public *Public, locale string) T) (*rest.CachedAnswer[T], error) {
 	public, err := h.svc.Public(ctx)
 	if err != nil {
 		return nil, err
@@ -93,9 +93,9 @@ func answer[T any](ctx context.Context, h *HTTP, name string, build func(public 
 	}
 	key := answerKey{name: name, locale: i18n.Locale(ctx)}
 	if stored, ok := current.stored.Load(key); ok {
-		return stored.(*rest.Stored[T]), nil
+		return stored.(*rest.CachedAnswer[T]), nil
 	}
-	stored, err := rest.Store(build(public, key.locale), PublicMaxAge)
+	stored, err := rest.NewCachedAnswer(build(public, key.locale), PublicMaxAge)
 	if err != nil {
 		return nil, err
 	}

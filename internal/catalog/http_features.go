@@ -10,8 +10,8 @@ import (
 )
 
 // AdminFeatures answers GET /admin/features.
-func (h *HTTP) AdminFeatures(ctx context.Context, _ *noInput) (*rest.Plain[page.Page[AdminFeature]], error) {
-	q, err := FeatureList().Parse(rest.Query(ctx))
+func (h *HTTP) AdminFeatures(ctx context.Context, _ *noInput) (*rest.Body[page.Page[AdminFeature]], error) {
+	q, err := FeatureList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
@@ -19,7 +19,7 @@ func (h *HTTP) AdminFeatures(ctx context.Context, _ *noInput) (*rest.Plain[page.
 	if err != nil {
 		return nil, err
 	}
-	return rest.Bare(page.New(q, h.publicURL+"/api/v1/admin/features", all(features, adminFeature), total)), nil
+	return rest.NewBody(page.New(q, h.publicURL+"/api/v1/admin/features", all(features, adminFeature), total)), nil
 }
 
 type featureInput struct {
@@ -115,10 +115,10 @@ func (h *HTTP) UpdateFeature(ctx context.Context, in *updateFeatureInput) (*rest
 }
 
 // DeleteFeature answers DELETE /admin/features/{feature}.
-func (h *HTTP) DeleteFeature(ctx context.Context, in *featureInput) (*rest.Empty, error) {
+func (h *HTTP) DeleteFeature(ctx context.Context, in *featureInput) (*rest.NoBody, error) {
 	id, err := shape.ParseID(in.Feature)
 	if err != nil {
 		return nil, err
 	}
-	return &rest.Empty{}, h.svc.DeleteFeature(ctx, id)
+	return &rest.NoBody{}, h.svc.DeleteFeature(ctx, id)
 }

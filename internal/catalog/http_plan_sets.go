@@ -69,7 +69,7 @@ type priceInput struct {
 }
 
 // DeletePrice answers DELETE /admin/plans/{plan}/prices/{price}.
-func (h *HTTP) DeletePrice(ctx context.Context, in *priceInput) (*rest.Empty, error) {
+func (h *HTTP) DeletePrice(ctx context.Context, in *priceInput) (*rest.NoBody, error) {
 	plan, err := shape.ParseID(in.Plan)
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (h *HTTP) DeletePrice(ctx context.Context, in *priceInput) (*rest.Empty, er
 	if err != nil {
 		return nil, err
 	}
-	return &rest.Empty{}, h.svc.DeletePrice(ctx, plan, price)
+	return &rest.NoBody{}, h.svc.DeletePrice(ctx, plan, price)
 }
 
 // AdminEntitlements answers GET /admin/plans/{plan}/entitlements.
@@ -87,7 +87,7 @@ func (h *HTTP) AdminEntitlements(ctx context.Context, in *planInput) (*rest.Data
 	if err != nil {
 		return nil, err
 	}
-	return rest.List(plan.Body.Data.Entitlements), nil
+	return rest.OK(plan.Body.Data.Entitlements), nil
 }
 
 type setEntitlementsInput struct {
@@ -125,10 +125,10 @@ type entitlementInput struct {
 }
 
 // DeleteEntitlement answers DELETE /admin/entitlements/{entitlement}.
-func (h *HTTP) DeleteEntitlement(ctx context.Context, in *entitlementInput) (*rest.Empty, error) {
+func (h *HTTP) DeleteEntitlement(ctx context.Context, in *entitlementInput) (*rest.NoBody, error) {
 	id, err := shape.ParseID(in.Entitlement)
 	if err != nil {
 		return nil, err
 	}
-	return &rest.Empty{}, h.svc.DeleteEntitlement(ctx, id)
+	return &rest.NoBody{}, h.svc.DeleteEntitlement(ctx, id)
 }

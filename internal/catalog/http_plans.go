@@ -12,8 +12,8 @@ import (
 )
 
 // AdminPlans answers GET /admin/plans.
-func (h *HTTP) AdminPlans(ctx context.Context, _ *noInput) (*rest.Plain[page.Page[AdminPlan]], error) {
-	q, err := PlanList().Parse(rest.Query(ctx))
+func (h *HTTP) AdminPlans(ctx context.Context, _ *noInput) (*rest.Body[page.Page[AdminPlan]], error) {
+	q, err := PlanList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (h *HTTP) AdminPlans(ctx context.Context, _ *noInput) (*rest.Plain[page.Pag
 		}
 		return view
 	})
-	return rest.Bare(page.New(q, h.publicURL+"/api/v1/admin/plans", views, total)), nil
+	return rest.NewBody(page.New(q, h.publicURL+"/api/v1/admin/plans", views, total)), nil
 }
 
 type planInput struct {
@@ -172,12 +172,12 @@ func (in *updatePlanInput) change() PlanChange {
 }
 
 // DeletePlan answers DELETE /admin/plans/{plan}.
-func (h *HTTP) DeletePlan(ctx context.Context, in *planInput) (*rest.Empty, error) {
+func (h *HTTP) DeletePlan(ctx context.Context, in *planInput) (*rest.NoBody, error) {
 	id, err := shape.ParseID(in.Plan)
 	if err != nil {
 		return nil, err
 	}
-	return &rest.Empty{}, h.svc.DeletePlan(ctx, id)
+	return &rest.NoBody{}, h.svc.DeletePlan(ctx, id)
 }
 
 // DuplicatePlan answers POST /admin/plans/{plan}/duplicate.

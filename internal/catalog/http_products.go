@@ -12,8 +12,8 @@ import (
 )
 
 // AdminProducts answers GET /admin/products.
-func (h *HTTP) AdminProducts(ctx context.Context, _ *noInput) (*rest.Plain[page.Page[AdminProduct]], error) {
-	q, err := ProductList().Parse(rest.Query(ctx))
+func (h *HTTP) AdminProducts(ctx context.Context, _ *noInput) (*rest.Body[page.Page[AdminProduct]], error) {
+	q, err := ProductList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +32,7 @@ func (h *HTTP) AdminProducts(ctx context.Context, _ *noInput) (*rest.Plain[page.
 		}
 		return view
 	})
-	return rest.Bare(page.New(q, h.publicURL+"/api/v1/admin/products", views, total)), nil
+	return rest.NewBody(page.New(q, h.publicURL+"/api/v1/admin/products", views, total)), nil
 }
 
 type productInput struct {
@@ -136,12 +136,12 @@ func (h *HTTP) UpdateProduct(ctx context.Context, in *updateProductInput) (*rest
 }
 
 // DeleteProduct answers DELETE /admin/products/{product}.
-func (h *HTTP) DeleteProduct(ctx context.Context, in *productInput) (*rest.Empty, error) {
+func (h *HTTP) DeleteProduct(ctx context.Context, in *productInput) (*rest.NoBody, error) {
 	id, err := shape.ParseID(in.Product)
 	if err != nil {
 		return nil, err
 	}
-	return &rest.Empty{}, h.svc.DeleteProduct(ctx, id)
+	return &rest.NoBody{}, h.svc.DeleteProduct(ctx, id)
 }
 
 // RecordChange has the fields that can be changed of products, plans and features

@@ -29,7 +29,7 @@ type startInput struct {
 }
 
 // Start handles POST /admin/impersonation/start.
-func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Plain[rest.Note], error) {
+func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Body[rest.Note], error) {
 	renewed, err := h.svc.Start(ctx, Target{UserID: in.Body.UserID, TenantID: in.Body.TenantID})
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (h *HTTP) Stop(ctx context.Context, _ *struct{}) (*rest.Data[account.Sessio
 // give sends the browser the new secret of its session.
 func (r Renewed) give(ctx context.Context) {
 	if r.Secret != "" {
-		rest.StartSession(ctx, r.Secret, r.Keep)
+		rest.RequestOf(ctx).StartSession(r.Secret, r.Keep)
 	}
 }
 
@@ -67,8 +67,8 @@ func (h *HTTP) Status(ctx context.Context, _ *struct{}) (*rest.Data[account.Prof
 }
 
 // Logs handles GET /admin/impersonation/logs: newest first.
-func (h *HTTP) Logs(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[ImpersonationRecord]], error) {
-	q, err := LogList().Parse(rest.Query(ctx))
+func (h *HTTP) Logs(ctx context.Context, _ *struct{}) (*rest.Body[page.Page[ImpersonationRecord]], error) {
+	q, err := LogList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
@@ -76,5 +76,5 @@ func (h *HTTP) Logs(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[Imp
 	if err != nil {
 		return nil, err
 	}
-	return rest.Bare(page.New(q, h.publicURL+"/api/v1/admin/impersonation/logs", list, total)), nil
+	return rest.NewBody(page.New(q, h.publicURL+"/api/v1/admin/impersonation/logs", list, total)), nil
 }

@@ -125,8 +125,8 @@ type listInput struct {
 }
 
 // List handles GET /invoices.
-func (h *HTTP) List(ctx context.Context, _ *listInput) (*rest.Plain[InvoicePage], error) {
-	q, err := InvoiceList().Parse(rest.Query(ctx))
+func (h *HTTP) List(ctx context.Context, _ *listInput) (*rest.Body[InvoicePage], error) {
+	q, err := InvoiceList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (h *HTTP) List(ctx context.Context, _ *listInput) (*rest.Plain[InvoicePage]
 		to := from + n - 1
 		out.Meta.From, out.Meta.To = &from, &to
 	}
-	return rest.Bare(out), nil
+	return rest.NewBody(out), nil
 }
 
 type invoiceInput struct {

@@ -91,7 +91,7 @@ func (h *HTTP) CheckStart(ctx context.Context, in *startInput) error {
 }
 
 // Start handles POST /onboarding/start.
-func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Plain[StartedOnboarding], error) {
+func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Body[StartedOnboarding], error) {
 	grant := account.GrantOf(ctx)
 	var billing tenant.BillingDetails
 	wrongNumber := in.Body.apply(h.svc.deps.Tenants, &billing)
@@ -109,7 +109,7 @@ func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Plain[StartedOn
 	if err != nil {
 		return nil, err
 	}
-	return rest.Bare(StartedOnboarding{Session: session, Tenant: view, CheckoutURL: started.CheckoutURL}), nil
+	return rest.NewBody(StartedOnboarding{Session: session, Tenant: view, CheckoutURL: started.CheckoutURL}), nil
 }
 
 type retryInput struct {
@@ -163,7 +163,7 @@ type OnboardingStatus struct {
 }
 
 // Status handles GET /onboarding/status.
-func (h *HTTP) Status(ctx context.Context, _ *struct{}) (*rest.Plain[OnboardingStatus], error) {
+func (h *HTTP) Status(ctx context.Context, _ *struct{}) (*rest.Body[OnboardingStatus], error) {
 	t, sub, err := h.svc.Status(ctx, authz.TenantID(ctx))
 	if err != nil {
 		return nil, err
@@ -175,7 +175,7 @@ func (h *HTTP) Status(ctx context.Context, _ *struct{}) (*rest.Plain[OnboardingS
 	if sub.Status != "" {
 		status.HasSubscription, status.SubscriptionStatus, status.PlanName = true, &sub.Status, &sub.PlanName
 	}
-	return rest.Bare(status), nil
+	return rest.NewBody(status), nil
 }
 
 type completeSetupInput struct {

@@ -3,16 +3,13 @@ package rest
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
 	"github.com/go-chi/chi/v5"
-	"github.com/go-json-experiment/json"
-	"github.com/go-json-experiment/json/jsontext"
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
@@ -20,12 +17,12 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/limit"
-	"github.com/tenantry/tenantry/internal/rest/panics"
 	"github.com/tenantry/tenantry/internal/rest/reference"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/tracing"
 )
 
-// Config is what the HTTP layer needs from the rest of the service.
+// Config has the dependencies of the HTTP layer.
 type Config struct {
 	Messages *i18n.Catalog
 	Log      *slog.Logger
@@ -39,7 +36,7 @@ type Config struct {
 	// AuthenticateKey does the same for an API key; tenantID is the tenant in the path,
 	// uuid.Nil where there is none. Nil accepts none.
 	AuthenticateKey func(ctx context.Context, secret string, tenantID uuid.UUID) (*authz.Caller, error)
-	Limiter         Limiter
+	Limiter         limiter
 	// ClientIP returns the key of the client's address for public rate limits.
 	ClientIP func(*http.Request) string
 	// Address returns the address itself, for the log and the audit trail; nil stands
@@ -47,8 +44,7 @@ type Config struct {
 	Address func(*http.Request) string
 	// FirstPartyOrigin reports whether a browser's Origin may read answers.
 	FirstPartyOrigin func(origin string) bool
-	// RequireVerifiedEmail closes the routes that say so to callers whose email nobody has
-	// proved.
+	// RequireVerifiedEmail closes the routes with Verified to callers without a verified email.
 	RequireVerifiedEmail bool
 	// HTTPS says that the service is reached over TLS; it turns HSTS on.
 	HTTPS bool
@@ -62,7 +58,7 @@ type Config struct {
 	Events []Event
 	// Unlogged are the beginnings of paths whose requests are not logged, such as "/sandbox/".
 	Unlogged []string
-	// Book is what is written about the API by hand; nil says nothing.
+	// Book has the texts of the document that are written by hand; nil says nothing.
 	Book *reference.Book
 	// Observe is called for each answered request. route is the template of its path,
 	// empty for a path without a route. Nil observes nothing.
@@ -71,15 +67,15 @@ type Config struct {
 	Tracer *tracing.Tracer
 	// Panicked is called for each panic of a request; nil is not called.
 	Panicked func()
-	// Outage returns the refusal for an error that says that a part of the service is away
-	// for now, such as its database, and nil for any other; nil knows none.
+	// Outage returns the refusal for an error that says that a part of the service is down,
+	// such as its database, and nil for any other error; nil knows none.
 	Outage func(err error) *fault.Error
 	// Timeout bounds the handling of one request.
 	Timeout time.Duration
 }
 
-// Limiter decides whether one more request of a group may pass for a key.
-type Limiter interface {
+// limiter decides whether one more request of a group may pass for a key.
+type limiter interface {
 	Allow(ctx context.Context, group, key string) limit.Decision
 	// AllowMany decides about several requests together; the limit is the group's times share.
 	AllowMany(ctx context.Context, group, key string, hits, share int) limit.Decision
@@ -87,26 +83,25 @@ type Limiter interface {
 
 // API serves a route table.
 type API struct {
-	cfg    Config
-	router chi.Router
-	huma   huma.API
-	root   http.Handler
-	routes []Route
-	ops    map[string]*operation // by operation id
+	cfg      Config
+	router   chi.Router
+	root     http.Handler
+	routes   []Route
+	ops      map[string]*operation // by operation id
+	registry *shape.Registry
+	openAPI  func() *reference.Document
+	document func() ([]byte, error)
 
-	missing   http.Handler // the page of unknown pages; nil answers as the API does
-	panics    *panics.Log
-	strangers strangers
-	streams   streams
-	openAPI   func() *huma.OpenAPI
-	document  func() ([]byte, error)
+	missing        http.Handler // the page of unknown pages; nil answers as the API does
+	panics         panicLog
+	unknownOrigins unknownOrigins
+	streams        streams
 }
 
 // New compiles the routes of a table. It panics on a table that contradicts itself: two equal
-// routes, an unknown scope or limit, a body type that OpenAPI cannot describe, or a rule that
-// bind does not enforce.
+// routes, an unknown scope or limit, a body type without a form in JSON, or a rule that
+// validation does not enforce.
 func New(cfg Config, routes []Route) *API {
-	replaceHumaErrors()
 	if cfg.Address == nil {
 		cfg.Address = cfg.ClientIP
 	}
@@ -127,18 +122,16 @@ func New(cfg Config, routes []Route) *API {
 	}
 	a := &API{
 		cfg: cfg, router: chi.NewRouter(), routes: routes, ops: map[string]*operation{},
-		panics: panics.NewLog(cfg.Log, cfg.Clock),
+		registry: shape.NewRegistry(cfg.Book.Names, cfg.Book.Enums), panics: panicLog{log: cfg.Log, clock: cfg.Clock, logged: map[[32]uintptr]time.Time{}},
 	}
-	a.huma = huma.NewAPI(humaConfig(cfg), adapter{a})
 	a.router.NotFound(a.notFound)
 	a.router.MethodNotAllowed(a.methodNotAllowed)
 	for _, r := range routes {
 		a.add(r)
 	}
-	a.settleSchemas()
-	a.openAPI = sync.OnceValue(a.completed)
-	a.document = sync.OnceValues(a.encodeDocument)
-	a.mountDocs()
+	a.openAPI, a.document = sync.OnceValue(a.describe), sync.OnceValues(a.encodeDocument)
+	a.router.Get("/openapi.json", a.serveDocument)
+	a.router.Head("/openapi.json", a.serveDocument)
 	a.Mount("/csrf-cookie", http.HandlerFunc(a.csrf))
 	a.root = a.begin(a.recoverPanic(a.securityHeaders(a.cors(a.router))))
 	return a
@@ -155,15 +148,12 @@ func (a *API) add(r Route) {
 	if a.ops[r.ID()] != nil {
 		panic("there is another route like it")
 	}
-	r.Handler.register(a, r)
-}
-
-// handle serves h behind the checks of its route. HEAD is answered like GET, without the body.
-func (a *API) handle(op *operation, h http.Handler) {
-	h = a.protect(op, h)
-	a.router.Method(op.route.Method, op.route.Path, h)
-	if op.route.Method == http.MethodGet {
-		a.router.Method(http.MethodHead, op.route.Path, h)
+	op := newOperation(r)
+	a.ops[r.ID()] = op
+	h := a.protect(op, r.Handler.compile(a, op))
+	a.router.Method(r.Method, r.Path, h)
+	if r.Method == http.MethodGet { // HEAD is answered like GET, without the body.
+		a.router.Method(http.MethodHead, r.Path, h)
 	}
 }
 
@@ -183,37 +173,25 @@ func (a *API) Mount(prefix string, h http.Handler) {
 // Routes returns the table that the API serves.
 func (a *API) Routes() []Route { return a.routes }
 
-// OpenAPI returns the document of all routes. It is completed at the first call, because
-// most processes are never asked for it.
-func (a *API) OpenAPI() *huma.OpenAPI { return a.openAPI() }
-
-// adapter registers huma's operations with chi, behind the middleware of their route.
-type adapter struct{ api *API }
-
-func (ad adapter) Handle(op *huma.Operation, handler func(huma.Context)) {
-	a := ad.api
-	own := a.ops[op.OperationID]
-	a.handle(own, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		r, in, err := a.bind(own, w, r)
-		if err != nil {
-			a.WriteError(w, r, err)
-			return
-		}
-		e := newExchange(op, in, w, r)
-		handler(e)
-		e.finish()
-	}))
-}
-
-func (ad adapter) ServeHTTP(w http.ResponseWriter, r *http.Request) { ad.api.ServeHTTP(w, r) }
-
-// encode writes v as JSON with a trailing newline. A nil slice is []. A value that cannot be
-// encoded is a programming error: encode panics before it writes a byte.
-func encode(w io.Writer, v any) error {
-	text, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
-	if err != nil {
-		panic(err)
+// check panics on a row that contradicts itself. In particular a missing scope must
+// not make a route public.
+func (r Route) check() {
+	switch {
+	case r.Handler == nil:
+		panic("no handler")
+	case r.Scope != Public && guards[r.Scope] == nil:
+		panic(fmt.Sprintf("unknown scope %q", r.Scope))
+	case r.Permission != "" && !slices.Contains([]Scope{Tenant, Member, Admin, Billing}, r.Scope):
+		panic(fmt.Sprintf("nobody can hold %q in scope %q", r.Permission, r.Scope))
+	case r.Optional && r.Scope != Public:
+		panic("only a public route has an optional caller")
+	case r.InPerson && r.Scope == Public:
+		panic("nobody impersonates in scope public")
+	case r.KeyScope != "" && !slices.Contains(authz.PlatformScopes(), r.KeyScope):
+		panic(fmt.Sprintf("unknown scope of API keys %q", r.KeyScope))
+	case r.KeyScope != "" && r.Scope != Tenant && r.Scope != Admin:
+		panic(fmt.Sprintf("no key authenticates in scope %q", r.Scope))
+	case r.Rate != "" && !limit.Known(r.Rate):
+		panic(fmt.Sprintf("unknown rate-limit group %q", r.Rate))
 	}
-	_, err = w.Write(append(text, '\n'))
-	return err
 }

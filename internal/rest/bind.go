@@ -2,6 +2,7 @@ package rest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"mime"
@@ -20,64 +21,118 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// maxBody is the largest JSON body, in bytes (rules: http#requests).
-const maxBody = 1 << 20
+// param is a field of an input that has a part of the path, of the query or a cookie.
+type param struct {
+	shape.Property
 
-type queryKey struct{}
-
-// input is a request in normal form, which huma reads instead of the original.
-type input struct {
-	query url.Values
-	body  []byte
+	in    string
+	index []int
 }
 
-// bind reads, normalizes and validates the query and the body of a request. All
-// broken fields are reported at once, those of the query first.
-func (a *API) bind(op *operation, w http.ResponseWriter, r *http.Request) (*http.Request, input, error) {
-	var broken fault.Fields
-	var in input
-	var query url.Values
-	if r.URL.RawQuery != "" {
-		var err error
-		if query, err = url.ParseQuery(r.URL.RawQuery); err != nil {
-			return r, in, errMalformedQuery
+// readInput describes the parameters and the body of an input, for bind and for the reference.
+func (op *operation) readInput(registry *shape.Registry, t reflect.Type) {
+	op.doc.Input = reference.QueryOnly
+	for _, field := range reflect.VisibleFields(t) {
+		for _, in := range []string{"path", "query", "cookie"} {
+			name := field.Tag.Get(in)
+			if name == "" {
+				continue
+			}
+			s, isRequired := registry.Input(field, ""), in == "path" || field.Tag.Get("required") == "true"
+			op.params = append(op.params, param{shape.Property{Name: name, Required: isRequired, Schema: s}, in, field.Index})
+			if in == "path" && len(field.Index) > 1 {
+				continue // released clients take a path's fields of embedded structs as plain text
+			}
+			doc := &reference.Parameter{Name: name, In: in, Required: isRequired, Description: s.Description, Schema: s}
+			if s.Items != nil {
+				doc.Explode = new(bool)
+			}
+			op.doc.Parameters = append(op.doc.Parameters, doc)
 		}
-		for _, values := range query {
-			for i, text := range values {
-				values[i] = norm.NFC.String(text) // as stored text is (shape.NormalText)
+	}
+	if body, ok := t.FieldByName("Body"); ok {
+		var name strings.Builder
+		for word := range strings.SplitSeq(op.route.ID(), "-") {
+			name.WriteString(strings.ToUpper(word[:1]) + word[1:])
+		}
+		op.body = registry.Input(body, name.String()+"Request") // an anonymous body is named after its route
+		op.doc.Input = reference.JSON
+		op.doc.RequestBody = &reference.Body{Required: true, Content: reference.JSONContent(op.body)}
+	}
+	if op.checks != nil && (op.checked != t || op.body == nil) {
+		panic("the checks are of another input: " + op.checked.String())
+	}
+}
+
+// bind reads, normalizes and validates the parameters and the body of a request. All broken
+// fields are reported at once, those of the query first. in points to the route's input.
+func (a *API) bind(op *operation, w http.ResponseWriter, r *http.Request, in any) error {
+	query, err := readQuery(r)
+	if err != nil {
+		return err
+	}
+	RequestOf(r.Context()).query = query
+	var broken fault.Fields
+	fields := reflect.ValueOf(in).Elem()
+	for _, p := range op.params {
+		if value := p.read(r, query, &broken); value != nil {
+			if err := shape.Unmarshal(value, fields.FieldByIndex(p.index).Addr().Interface()); err != nil {
+				return err
 			}
 		}
-		r = r.WithContext(context.WithValue(r.Context(), queryKey{}, query))
 	}
-	in.query = shape.NormalizeQuery(op.query, query, &broken)
-	if err := checkQueryText(op.query, query, &broken); err != nil {
-		return r, in, err
+	if err := op.checkOtherQuery(query, &broken); err != nil {
+		return err
 	}
 	if op.body != nil {
-		var err error
-		if in.body, err = a.bindBody(op, w, r, &broken); err != nil {
-			return r, in, err
+		if err := a.bindBody(op, w, r, in, &broken); err != nil {
+			return err
 		}
 	}
-	return r, in, broken.Err()
+	return broken.Err()
 }
 
-// Query returns the request's query as the caller wrote it, in NFC, for lists that
-// whitelist their own filters. It holds no control characters.
-func Query(ctx context.Context) url.Values {
-	query, _ := ctx.Value(queryKey{}).(url.Values)
-	return query
+// read returns the JSON of a parameter, or nil.
+func (p param) read(r *http.Request, query url.Values, broken *fault.Fields) jsontext.Value {
+	switch p.in {
+	case "path":
+		return p.ParseText(pathParam(r, p.Name), p.Name, broken)
+	case "query":
+		return p.ParseTexts(query[p.Name], broken)
+	}
+	cookie, err := r.Cookie(p.Name)
+	if err != nil {
+		return nil
+	}
+	return p.ParseText(cookie.Value, p.Name, broken)
 }
 
-// checkQueryText refuses text that databases cannot store in parameters that the
+// readQuery returns the query of a request in NFC, as stored text is (shape.NormalText).
+func readQuery(r *http.Request) (url.Values, error) {
+	if r.URL.RawQuery == "" {
+		return nil, nil //nolint:nilnil // an empty query
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, errMalformedQuery
+	}
+	for _, values := range query {
+		for i, text := range values {
+			values[i] = norm.NFC.String(text)
+		}
+	}
+	return query, nil
+}
+
+// checkOtherQuery refuses text that databases cannot store in parameters that the
 // route does not declare, because a list may filter by them.
-func checkQueryText(declared []shape.Property, query url.Values, broken *fault.Fields) error {
+func (op *operation) checkOtherQuery(query url.Values, broken *fault.Fields) error {
 	var bad []string
 	for name, values := range query {
 		if !shape.CleanText(name) {
 			return errMalformedQuery
 		}
-		isDeclared := slices.ContainsFunc(declared, func(p shape.Property) bool { return p.Name == name })
+		isDeclared := slices.ContainsFunc(op.params, func(p param) bool { return p.in == "query" && p.Name == name })
 		if !isDeclared && !shape.CleanText(values...) {
 			bad = append(bad, name)
 		}
@@ -97,11 +152,8 @@ func (op *operation) checkPath(r *http.Request) error {
 		if name != "*" && text == "" || !shape.CleanText(text) {
 			return errNotFound
 		}
-		for _, p := range op.path {
-			if p.Name != name {
-				continue
-			}
-			if normal, ok := p.Rules.CheckText(text, name, new(fault.Fields)); !ok || normal != text {
+		for _, p := range op.params {
+			if p.in == "path" && p.Name == name && !p.IsNormalText(text) {
 				return errNotFound
 			}
 		}
@@ -109,7 +161,7 @@ func (op *operation) checkPath(r *http.Request) error {
 	return nil
 }
 
-// pathParam decodes a part of the path as huma does.
+// pathParam returns a decoded part of the path, "" if it cannot be decoded.
 func pathParam(r *http.Request, name string) string {
 	text := chi.URLParam(r, name)
 	if r.URL.RawPath == "" {
@@ -122,73 +174,64 @@ func pathParam(r *http.Request, name string) string {
 	return decoded
 }
 
-// bindBody returns the body in normal form. A body that is not JSON is 400, one
-// that is no object 422. No body counts as {}.
-func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, broken *fault.Fields) ([]byte, error) {
+// bindBody decodes the body. A body that is not JSON is 400, JSON that is not an object 422. No
+// body counts as {}. If fields are broken, the checks of the route run too.
+func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, in any, broken *fault.Fields) error {
 	data, err := readBody(w, r)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	if contentType := r.Header.Get("Content-Type"); len(data) > 0 && contentType != "" && !isJSON(contentType) {
-		return nil, errUnsupported
+	if len(data) > 0 && !isJSON(cmp.Or(r.Header.Get("Content-Type"), jsonType)) {
+		return errUnsupported
 	}
 	raw := jsontext.Value(bytes.TrimSpace(data))
 	if len(raw) == 0 {
 		raw = jsontext.Value("{}")
 	}
 	if !shape.Readable(raw) {
-		return nil, errMalformedJSON
+		return errMalformedJSON
 	}
 	if raw.Kind() != '{' {
-		return nil, shape.ErrNotObject
+		return shape.ErrNotObject
 	}
-	if err := a.limitByField(w, r, op, raw); err != nil {
-		return nil, err
-	}
-	normal := op.body.Normalize(raw, broken)
-	if op.checks == nil || len(*broken) == 0 {
-		return normal, nil
-	}
-	in, err := op.partial(r, normal)
-	if err != nil {
-		return nil, err
-	}
-	return normal, op.check(r.Context(), in, broken)
-}
-
-// partial returns the input of a route from the path and a body in normal form, which lacks
-// fields that are broken. It has no parameters of the query.
-func (op *operation) partial(r *http.Request, normal []byte) (any, error) {
-	in := reflect.New(op.checked)
-	for _, field := range reflect.VisibleFields(op.checked) {
-		if name := field.Tag.Get("path"); name != "" {
-			in.Elem().FieldByIndex(field.Index).SetString(pathParam(r, name))
+	if op.limitText != nil {
+		key := a.cfg.ClientIP(r) + " " + op.limitText(raw)
+		if err := applyDecision(w.Header(), a.cfg.Limiter.Allow(r.Context(), op.route.Rate, key)); err != nil {
+			return err
 		}
 	}
-	err := shape.Unmarshal(normal, in.Elem().FieldByName("Body").Addr().Interface())
-	return in.Interface(), err
+	normal := op.body.Normalize(raw, broken)
+	if len(*broken) > 0 && op.checks == nil {
+		return nil
+	}
+	if err := shape.Unmarshal(normal, reflect.ValueOf(in).Elem().FieldByName("Body").Addr().Interface()); err != nil {
+		return err
+	}
+	if len(*broken) > 0 {
+		return op.addChecks(r.Context(), in, broken)
+	}
+	return nil
 }
 
-// completed returns the refusal of a handler with every field that the checks of the route
+// completeFields returns the refusal of a handler with every field that the checks of the route
 // refuse too. An error that is not about fields stays as it is.
-func (op *operation) completed(ctx context.Context, in any, err error) error {
+func (op *operation) completeFields(ctx context.Context, in any, err error) error {
 	refused, ok := errors.AsType[*fault.Error](err)
 	if !ok || op.checks == nil || len(refused.Fields) == 0 {
 		return err
 	}
-	broken := fault.Fields(slices.Clone(refused.Fields))
-	if err := op.check(ctx, in, &broken); err != nil {
+	all := *refused
+	all.Fields = slices.Clone(refused.Fields)
+	if err := op.addChecks(ctx, in, (*fault.Fields)(&all.Fields)); err != nil {
 		return err
 	}
-	all := *refused
-	all.Fields = broken
 	return &all
 }
 
-// check adds the fields of an input that the checks of the route refuse to broken, except those
-// that are broken already, those below them and those above them. Other refusals do not count,
-// because those of fields come first (rules: http#order-of-refusals).
-func (op *operation) check(ctx context.Context, in any, broken *fault.Fields) error {
+// addChecks adds the fields of an input that the checks of the route refuse to broken, except
+// those that are broken already, those below them and those above them. Other refusals do not
+// count, because refusals of fields come first (rules: http#order-of-refusals).
+func (op *operation) addChecks(ctx context.Context, in any, broken *fault.Fields) error {
 	before := *broken
 	err := op.checks(context.WithValue(ctx, brokenKey{}, before), in)
 	refused, ok := errors.AsType[*fault.Error](err)
@@ -196,7 +239,7 @@ func (op *operation) check(ctx context.Context, in any, broken *fault.Fields) er
 		return err
 	}
 	for _, f := range refused.Fields {
-		if !slices.ContainsFunc(before, func(b fault.Field) bool { return areNested(b.Path, f.Path) }) {
+		if !containsPath(before, f.Path) {
 			*broken = append(*broken, f)
 		}
 	}
@@ -209,43 +252,17 @@ type brokenKey struct{}
 // Checks). Checks that compare fields need to know.
 func IsBroken(ctx context.Context, path string) bool {
 	broken, _ := ctx.Value(brokenKey{}).(fault.Fields)
-	return slices.ContainsFunc(broken, func(f fault.Field) bool { return areNested(f.Path, path) })
+	return containsPath(broken, path)
 }
 
-// areNested reports whether two paths of fields are equal, or one is below the other.
-func areNested(a, b string) bool {
-	return a == b || strings.HasPrefix(a, b+".") || strings.HasPrefix(b, a+".")
+// containsPath reports whether a field is at the path, above it or below it.
+func containsPath(fields fault.Fields, path string) bool {
+	return slices.ContainsFunc(fields, func(f fault.Field) bool {
+		return f.Path == path || strings.HasPrefix(f.Path, path+".") || strings.HasPrefix(path, f.Path+".")
+	})
 }
 
 func isJSON(contentType string) bool {
-	if contentType == "application/json" {
-		return true
-	}
 	mediaType, _, err := mime.ParseMediaType(contentType)
-	return err == nil && (mediaType == "application/json" || strings.HasSuffix(mediaType, "+json"))
-}
-
-// compileInput prepares the parameters and the body of a route for bind.
-func compileInput[I any](a *API, op *operation) {
-	t := reflect.TypeFor[I]()
-	registry := a.huma.OpenAPI().Components.Schemas
-	for _, field := range reflect.VisibleFields(t) {
-		if name := field.Tag.Get("path"); name != "" {
-			op.path = append(op.path, shape.Parameter(registry, field, name, true))
-		}
-		if name, _, _ := strings.Cut(field.Tag.Get("query"), ","); name != "" {
-			op.query = append(op.query, shape.Parameter(registry, field, name, field.Tag.Get("required") == "true"))
-		}
-	}
-	if _, raw := t.FieldByName("RawBody"); raw {
-		panic("a RawBody is neither bounded nor checked: make it a Raw route")
-	}
-	op.input = reference.QueryOnly
-	if body, ok := t.FieldByName("Body"); ok {
-		op.input = reference.JSON
-		op.body = shape.Compile(registry, bodySchema(registry, body, op.route.ID()), body.Type)
-	}
-	if op.checks != nil && (op.checked != t || op.body == nil) {
-		panic("the checks are of another input: " + op.checked.String())
-	}
+	return err == nil && (mediaType == jsonType || strings.HasSuffix(mediaType, "+json"))
 }

@@ -4,13 +4,21 @@ import (
 	"context"
 	"errors"
 	"io"
+	"mime"
+	"mime/multipart"
 	"net/http"
 	"os"
 	"time"
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/clock"
+	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/rest/reference"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
+
+// maxBody is the largest JSON body, in bytes (rules: http#requests).
+const maxBody = 1 << 20
 
 // The time that a client has for a JSON body (rules: http#requests), and the time after which a
 // body counts as slow.
@@ -33,10 +41,18 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 		w.Header().Set("Connection", "close") // The rest of the body must not be read as a request.
 		return nil, errSlowBody.Wrap(err)
 	case err != nil:
-		return nil, unreadable(err)
+		return nil, bodyError(err)
 	}
 	_ = control.SetReadDeadline(time.Time{}) // Otherwise the deadline would end the handler's context.
 	return data, recheckAfter(r.Context(), began)
+}
+
+// bodyError returns the refusal for a body that cannot be read.
+func bodyError(err error) error {
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return errTooLarge
+	}
+	return errUnreadable.Wrap(err)
 }
 
 // recheckAfter checks the caller's rights again if the body took long: the guards ran before it,
@@ -63,4 +79,86 @@ func (b *pacedBody) Read(into []byte) (int, error) {
 	}
 	_ = b.control.SetReadDeadline(deadline)
 	return b.ReadCloser.Read(into)
+}
+
+// multipartOverhead is how much larger than its file a multipart body may be, in
+// bytes: boundaries, headers and other fields.
+const multipartOverhead = 64 << 10
+
+var errNotMultipart = fault.New(fault.Unsupported, "error.multipart_expected")
+
+// Upload makes a function that takes one file the handler of a route. The file is a
+// field of a multipart/form-data body and has at most maxBytes. A larger one is 413,
+// another kind of body 415, and a missing or empty file 422 on the field. Of a field
+// that is given twice the last one counts. Other fields, the file's name and its
+// declared type are ignored.
+func Upload[T any](field string, maxBytes int64, fn func(ctx context.Context, file []byte) (*Data[T], error)) Handler {
+	return upload[T]{field: field, maxBytes: maxBytes, fn: fn}
+}
+
+type upload[T any] struct {
+	field    string
+	maxBytes int64
+	fn       func(context.Context, []byte) (*Data[T], error)
+}
+
+func (u upload[T]) compile(a *API, op *operation) serve {
+	op.doc.Input = reference.Upload
+	form := &shape.Schema{Type: shape.TypeObject}
+	form.Add(u.field, true, &shape.Schema{Type: shape.TypeString, Format: "binary"})
+	op.doc.RequestBody = &reference.Body{Required: true, Content: reference.Content{"multipart/form-data": {Schema: form}}}
+	new(Data[T]).describe(a.registry, op)
+	return func(w http.ResponseWriter, r *http.Request) error {
+		began := clock.System().Now()
+		file, err := u.read(w, r)
+		if err == nil {
+			err = recheckAfter(r.Context(), began)
+		}
+		if err != nil {
+			return err
+		}
+		if len(file) == 0 {
+			return fault.OnField(u.field, "validation.required")
+		}
+		out, err := u.fn(r.Context(), file)
+		if err != nil {
+			return err
+		}
+		return out.write(w, r, op.status)
+	}
+}
+
+// read returns the file, nil where the body has none.
+func (u upload[T]) read(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	contentType := r.Header.Get("Content-Type")
+	if contentType == "" && r.ContentLength == 0 {
+		return nil, nil
+	}
+	mediaType, params, err := mime.ParseMediaType(contentType)
+	if err != nil || mediaType != "multipart/form-data" {
+		return nil, errNotMultipart
+	}
+	if params["boundary"] == "" {
+		return nil, errUnreadable
+	}
+	parts := multipart.NewReader(http.MaxBytesReader(w, r.Body, u.maxBytes+multipartOverhead), params["boundary"])
+	var file []byte
+	for {
+		part, err := parts.NextPart()
+		if err == io.EOF { //nolint:errorlint // NextPart returns it bare at the end, and wrapped when the body is cut off
+			return file, nil
+		}
+		if err != nil {
+			return nil, bodyError(err)
+		}
+		if part.FormName() != u.field {
+			continue
+		}
+		if file, err = io.ReadAll(io.LimitReader(part, u.maxBytes+1)); err != nil {
+			return nil, bodyError(err)
+		}
+		if int64(len(file)) > u.maxBytes {
+			return nil, errTooLarge
+		}
+	}
 }

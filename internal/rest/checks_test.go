@@ -43,12 +43,12 @@ func checkBook(ctx context.Context, in *bookInput) error {
 func TestChecks(t *testing.T) {
 	t.Parallel()
 	handled := 0
-	handler := rest.Handle(func(_ context.Context, in *bookInput) (*rest.Empty, error) {
+	handler := rest.Handle(func(_ context.Context, in *bookInput) (*rest.NoBody, error) {
 		handled++
 		if in.Body.Title == "late" {
 			return nil, fault.OnField("genre", "validation.exists")
 		}
-		return &rest.Empty{}, nil
+		return &rest.NoBody{}, nil
 	}, rest.Checks(checkBook))
 	s := start(t, []rest.Route{{Method: "POST", Path: "/api/v1/shelves/{shelf}", Scope: rest.User, Summary: "Add a book", Handler: handler}})
 	for _, test := range []struct {
@@ -93,6 +93,6 @@ func TestChecksOfAnotherInput(t *testing.T) {
 		}
 	}()
 	other := rest.Checks(func(context.Context, *struct{ Body struct{} }) error { return nil })
-	handler := rest.Handle(func(context.Context, *bookInput) (*rest.Empty, error) { return nil, nil }, other)
+	handler := rest.Handle(func(context.Context, *bookInput) (*rest.NoBody, error) { return nil, nil }, other)
 	rest.New(config(t, new(syncBuffer)), []rest.Route{{Method: "POST", Path: "/api/v1/{shelf}", Scope: rest.User, Summary: "Add", Handler: handler}})
 }

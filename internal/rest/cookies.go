@@ -1,7 +1,6 @@
 package rest
 
 import (
-	"context"
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
@@ -10,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"time"
+
+	"github.com/tenantry/tenantry/internal/authz"
 )
 
 // Cookie mode is how the first-party frontend logs in (rules: http#cookie-mode): a
@@ -35,9 +36,7 @@ const (
 // sessionLength is the length of a session's secret: 256 bits in base64url.
 const sessionLength = 43
 
-type browserKey struct{}
-
-// browser is what the cookies of a request say, and where new ones go.
+// browser has the cookies of a request, and sets new ones.
 type browser struct {
 	w       http.ResponseWriter
 	secure  bool
@@ -88,36 +87,22 @@ func (b *browser) sessionCookie() string {
 	return sessionCookie
 }
 
-func fromBrowser(ctx context.Context) *browser {
-	b, _ := ctx.Value(browserKey{}).(*browser)
-	return b
-}
+// IsCookieMode reports whether the caller gets a session instead of tokens.
+func (r *Request) IsCookieMode() bool { return r.browser.mode }
 
-// CookieMode reports whether the caller gets a session instead of tokens.
-func CookieMode(ctx context.Context) bool {
-	b := fromBrowser(ctx)
-	return b != nil && b.mode
-}
-
-// SessionOf returns the secret of the request's session cookie; "" without one.
-func SessionOf(ctx context.Context) string {
-	if b := fromBrowser(ctx); b != nil {
-		return b.session
-	}
-	return ""
-}
+// Session returns the secret of the session cookie; "" without one.
+func (r *Request) Session() string { return r.browser.session }
 
 // StartSession sets a session cookie and the CSRF token that belongs to it. The
-// browser keeps it for keep, with 0 until it is closed. Outside of a request it does
-// nothing.
-func StartSession(ctx context.Context, secret string, keep time.Duration) {
-	if b := fromBrowser(ctx); b != nil {
-		b.set(secret, keep)
+// browser keeps it for keep, with 0 until it is closed.
+func (r *Request) StartSession(secret string, keep time.Duration) {
+	if r.browser.w != nil {
+		r.browser.set(secret, keep)
 	}
 }
 
-// EndSession replaces the session by one that nobody is logged in with.
-func EndSession(ctx context.Context) { StartSession(ctx, newSession(), 0) }
+// EndSession replaces the session by a new one without a login.
+func (r *Request) EndSession() { r.StartSession(newSession(), 0) }
 
 func newSession() string {
 	secret := make([]byte, 32)
@@ -125,16 +110,15 @@ func newSession() string {
 	return base64.RawURLEncoding.EncodeToString(secret)
 }
 
-func (b *browser) set(secret string, keep time.Duration) {
+func (b *browser) set(session string, keep time.Duration) {
 	b.w.Header().Set("Cache-Control", "no-store")
-	for _, c := range []http.Cookie{
-		{Name: b.sessionCookie(), Value: secret, HttpOnly: true},
-		{Name: csrfCookie, Value: csrfToken(secret)},
-	} {
-		c.Path, c.Domain, c.SameSite, c.Secure = "/", b.domain, http.SameSiteLaxMode, b.secure
-		c.MaxAge = int(keep / time.Second)
-		http.SetCookie(b.w, &c)
-	}
+	b.setCookie(http.Cookie{Name: b.sessionCookie(), Value: session, HttpOnly: true, MaxAge: int(keep / time.Second)})
+	b.setCookie(http.Cookie{Name: csrfCookie, Value: csrfToken(session), MaxAge: int(keep / time.Second)})
+}
+
+func (b *browser) setCookie(c http.Cookie) {
+	c.Path, c.Domain, c.SameSite, c.Secure = "/", b.domain, http.SameSiteLaxMode, b.secure
+	http.SetCookie(b.w, &c)
 }
 
 func csrfToken(session string) string {
@@ -145,7 +129,9 @@ func csrfToken(session string) string {
 
 // checkCSRF requires the token of the session from a request that changes something,
 // if it is in cookie mode or its cookie authenticates it.
-func checkCSRF(r *http.Request, b *browser, bySession bool, publicURL string) error {
+func (a *API) checkCSRF(r *http.Request) error {
+	b := RequestOf(r.Context()).browser
+	bySession := b.session != "" && authz.From(r.Context()) != nil
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return nil
@@ -156,7 +142,7 @@ func checkCSRF(r *http.Request, b *browser, bySession bool, publicURL string) er
 	}
 	if !b.mode && !bySession {
 		if given != "" && b.refused != "" {
-			return b.originError(publicURL) // the page expects cookies and would get tokens, which it ignores
+			return b.originError(a.cfg.PublicURL) // the page expects cookies and would get tokens, which it ignores
 		}
 		return nil
 	}
@@ -165,7 +151,7 @@ func checkCSRF(r *http.Request, b *browser, bySession bool, publicURL string) er
 	}
 	if b.session == "" || !hmac.Equal([]byte(given), []byte(csrfToken(b.session))) {
 		if b.refused != "" {
-			return b.originError(publicURL)
+			return b.originError(a.cfg.PublicURL)
 		}
 		return errCSRF
 	}
@@ -190,9 +176,7 @@ func (a *API) csrf(w http.ResponseWriter, r *http.Request) {
 		b.set(session, 0)
 	} else {
 		// Only the readable cookie is set: the session keeps its lifetime.
-		http.SetCookie(w, &http.Cookie{
-			Name: csrfCookie, Value: csrfToken(session), Path: "/", Domain: b.domain, SameSite: http.SameSiteLaxMode, Secure: b.secure,
-		})
+		b.setCookie(http.Cookie{Name: csrfCookie, Value: csrfToken(session)})
 	}
 	w.Header().Set("X-Csrf-Token", csrfToken(session))
 	w.Header().Set("Cache-Control", "no-store")

@@ -41,15 +41,15 @@ func sessionRoutes() []rest.Route {
 		CookieMode bool   `json:"cookie_mode"`
 		Session    string `json:"session"`
 	}
-	tell := rest.Handle(func(ctx context.Context, _ *struct{}) (*rest.Plain[seen], error) {
-		return rest.Bare(seen{rest.CookieMode(ctx), rest.SessionOf(ctx)}), nil
+	tell := rest.Handle(func(ctx context.Context, _ *struct{}) (*rest.Body[seen], error) {
+		return rest.NewBody(seen{rest.RequestOf(ctx).IsCookieMode(), rest.RequestOf(ctx).Session()}), nil
 	})
-	begin := rest.Handle(func(ctx context.Context, _ *struct{}) (*rest.Empty, error) {
-		rest.StartSession(ctx, ownSession, 90*time.Second)
+	begin := rest.Handle(func(ctx context.Context, _ *struct{}) (*rest.NoBody, error) {
+		rest.RequestOf(ctx).StartSession(ownSession, 90*time.Second)
 		return nil, nil
 	})
-	end := rest.Handle(func(ctx context.Context, _ *struct{}) (*rest.Empty, error) {
-		rest.EndSession(ctx)
+	end := rest.Handle(func(ctx context.Context, _ *struct{}) (*rest.NoBody, error) {
+		rest.RequestOf(ctx).EndSession()
 		return nil, nil
 	})
 	return append(routes(),

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -18,78 +19,93 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// protect runs the checks of a route before its handler, in the order of refusals
-// (rules: http#order-of-refusals), up to the 404. Validation comes after them, in
-// bind.
-func (a *API) protect(op *operation, next http.Handler) http.Handler {
-	op.guards = op.route.Guards()
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := withTimeout(r.Context(), a.cfg.Timeout)
-		defer cancel()
-		b := a.browserOf(w, r)
-		infoOf(ctx).op = op
-		ctx = context.WithValue(ctx, browserKey{}, b)
-		ctx = authz.WithSource(ctx, authz.Source{IP: a.address(r, infoOf(ctx)), UserAgent: userAgent(r)})
-		r = r.WithContext(ctx)
-		bySession := false
-		caller, err := a.callerOf(ctx, r, op, b.session)
+// protect returns the handler of a route. It runs the checks of the route before its function, in
+// the order of refusals (rules: http#order-of-refusals), up to the 404. Validation comes after
+// them, in bind.
+func (a *API) protect(op *operation, next serve) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		ctx := r.Context()
+		if a.cfg.Timeout > 0 {
+			timed, cancel := context.WithTimeout(ctx, a.cfg.Timeout)
+			defer cancel()
+			ctx = timed
+		}
+		info := RequestOf(ctx)
+		info.op, info.browser = op, a.browserOf(w, r)
+		r = r.WithContext(authz.WithSource(ctx, authz.Source{IP: a.cfg.Address(r), UserAgent: userAgent(r)}))
+		r, err := a.identify(r, op, info)
+		if err == nil {
+			err = a.admit(w, r, op)
+		}
+		if err == nil {
+			err = next(w, r)
+		}
 		if err != nil {
 			a.WriteError(w, r, err)
-			return
 		}
-		if caller != nil {
-			bySession = b.session != ""
-			info := infoOf(ctx)
-			info.userID = caller.UserID
-			if caller.Key != nil {
-				info.key = caller.Key.ID
-			}
-			if caller.Tenant != nil {
-				info.tenant = caller.Tenant.TenantID
-			}
-			caller.Reload = func(ctx context.Context) (*authz.Caller, error) { return a.reload(ctx, r, op, b.session) }
-			ctx = authz.With(ctx, caller)
-			r = r.WithContext(ctx)
+	}
+}
+
+// identify adds the caller to the context of a request.
+func (a *API) identify(r *http.Request, op *operation, info *Request) (*http.Request, error) {
+	caller, err := a.callerOf(r, op)
+	if caller == nil || err != nil {
+		return r, err
+	}
+	info.caller = caller
+	// Reload authenticates again, in the transaction of ctx if there is one.
+	caller.Reload = func(ctx context.Context) (*authz.Caller, error) {
+		again, err := a.authenticate(ctx, r)
+		if err == nil {
+			err = a.permit(again, r, op)
 		}
-		if err := a.limit(w, r, op); err != nil {
-			a.WriteError(w, r, err)
-			return
-		}
-		if err := checkCSRF(r, b, bySession, a.cfg.PublicURL); err != nil {
-			a.WriteError(w, r, err)
-			return
-		}
-		if err := a.check(r, op); err != nil {
-			a.WriteError(w, r, err)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
+		return again, err
+	}
+	return r.WithContext(authz.With(r.Context(), caller)), nil
+}
+
+// admit runs the checks of a route whose caller is known.
+func (a *API) admit(w http.ResponseWriter, r *http.Request, op *operation) error {
+	if err := a.limit(w, r, op); err != nil {
+		return err
+	}
+	if err := a.checkCSRF(r); err != nil {
+		return err
+	}
+	if err := a.permit(authz.From(r.Context()), r, op); err != nil {
+		return err
+	}
+	if err := op.checkPath(r); err != nil {
+		return err
+	}
+	if op.exists != nil {
+		return op.exists(r.Context(), func(name string) string { return pathParam(r, name) })
+	}
+	return nil
 }
 
 // callerOf returns the caller of a request, or nil on public routes. On a route with an
 // optional caller an invalid credential counts as none, as do API keys.
-func (a *API) callerOf(ctx context.Context, r *http.Request, op *operation, session string) (*authz.Caller, error) {
+func (a *API) callerOf(r *http.Request, op *operation) (*authz.Caller, error) {
 	if len(op.guards) == 0 && !op.route.Optional {
 		return nil, nil //nolint:nilnil // a public route
 	}
-	caller, err := a.authenticate(ctx, r, session)
-	var refused *fault.Error
-	if op.route.Optional && (errors.As(err, &refused) || err == nil && caller.Key != nil) {
+	caller, err := a.authenticate(r.Context(), r)
+	if _, isRefused := errors.AsType[*fault.Error](err); op.route.Optional && (isRefused || err == nil && caller.Key != nil) {
 		return nil, nil //nolint:nilnil // see above
 	}
 	return caller, err
 }
 
 // authenticate looks up the caller of a request by its bearer token, API key or session.
-func (a *API) authenticate(ctx context.Context, r *http.Request, session string) (*authz.Caller, error) {
+func (a *API) authenticate(ctx context.Context, r *http.Request) (*authz.Caller, error) {
 	authorization := r.Header.Get("Authorization")
-	if authorization == "" && session != "" {
+	if session := RequestOf(r.Context()).Session(); authorization == "" && session != "" {
 		return a.cfg.AuthenticateSession(ctx, session)
 	}
 	scheme, token, _ := strings.Cut(authorization, " ")
 	token = strings.TrimSpace(token)
-	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > maxToken || strings.ContainsFunc(token, notToken) {
+	if !strings.EqualFold(scheme, "Bearer") || token == "" || len(token) > maxToken || strings.ContainsFunc(token, func(c rune) bool { return c <= ' ' || c > '~' }) {
 		return nil, errUnauthenticated
 	}
 	if len(token) == authz.KeyLength && strings.HasPrefix(token, authz.KeyPrefix) {
@@ -102,16 +118,6 @@ func (a *API) authenticate(ctx context.Context, r *http.Request, session string)
 	return a.cfg.Authenticate(ctx, token)
 }
 
-// reload authenticates the caller of a request again and checks the guards and the permission of
-// its route, in the transaction of ctx if there is one.
-func (a *API) reload(ctx context.Context, r *http.Request, op *operation, session string) (*authz.Caller, error) {
-	caller, err := a.authenticate(ctx, r, session)
-	if err == nil {
-		err = a.permit(caller, r, op)
-	}
-	return caller, err
-}
-
 // maxUserAgent is how much of a User-Agent is kept, in bytes.
 const maxUserAgent = 512
 
@@ -122,11 +128,8 @@ func userAgent(r *http.Request) string {
 	return strings.ToValidUTF8(text[:min(len(text), maxUserAgent)], "")
 }
 
-// maxToken is the longest token that is looked up, in bytes.
+// maxToken is the longest token that is looked up, in bytes. Tokens are visible ASCII.
 const maxToken = 512
-
-// notToken reports whether no token has this character: they are visible ASCII.
-func notToken(c rune) bool { return c <= ' ' || c > '~' }
 
 // limit counts the request in the route's group: by the caller, who is a user or an API
 // key, or, in some groups, the caller's tenant, if there is one, else by the client's
@@ -138,11 +141,7 @@ func (a *API) limit(w http.ResponseWriter, r *http.Request, op *operation) error
 	if caller := authz.From(r.Context()); caller != nil {
 		return a.countCaller(r.Context(), w.Header(), op.route.Rate, caller, 1)
 	}
-	group := op.route.Rate
-	if op.byField != nil {
-		group = op.byField.addressGroup
-	}
-	return a.count(r.Context(), w.Header(), group, a.cfg.ClientIP(r))
+	return applyDecision(w.Header(), a.cfg.Limiter.Allow(r.Context(), cmp.Or(op.addressGroup, op.route.Rate), a.cfg.ClientIP(r)))
 }
 
 // countCaller counts hits of an authenticated caller. The API keys of a tenant also count
@@ -162,24 +161,15 @@ func (a *API) countCaller(ctx context.Context, h http.Header, group string, call
 			d = all
 		}
 	}
-	return decided(h, d)
+	return applyDecision(h, d)
 }
 
-// CountMore counts more hits of the request of ctx in its route's group, such as the events of a
-// batch. Outside of a request it does nothing.
-func CountMore(ctx context.Context, hits int) error {
-	info, caller := infoOf(ctx), authz.From(ctx)
-	if hits <= 0 || info.op == nil || info.op.route.Rate == "" || caller == nil {
+// CountMore counts more hits in the group of the request's route, such as the events of a batch.
+func (r *Request) CountMore(ctx context.Context, hits int) error {
+	if hits <= 0 || r.op == nil || r.op.route.Rate == "" || r.caller == nil {
 		return nil
 	}
-	return info.api.countCaller(ctx, info.header, info.op.route.Rate, caller, hits)
-}
-
-// fieldLimit is a limit by the text of one field of the body.
-type fieldLimit struct {
-	field        string
-	addressGroup string
-	normalize    func(text string) (string, error)
+	return r.api.countCaller(ctx, r.header, r.op.route.Rate, r.caller, hits)
 }
 
 // LimitByField makes a public route's group count requests by the client's address
@@ -192,29 +182,19 @@ func LimitByField(field string, normalize func(text string) (string, error), add
 		panic("unknown rate-limit group " + addressGroup)
 	}
 	return func(o *operation) {
-		o.byField = &fieldLimit{field: field, addressGroup: addressGroup, normalize: normalize}
+		o.addressGroup = addressGroup
+		o.limitText = func(body jsontext.Value) string {
+			text, err := normalize(shape.Peek(body, field))
+			if err != nil {
+				return ""
+			}
+			return text
+		}
 	}
 }
 
-// limitByField counts a request whose body was read, if its route asks for that.
-func (a *API) limitByField(w http.ResponseWriter, r *http.Request, op *operation, body jsontext.Value) error {
-	by := op.byField
-	if by == nil {
-		return nil
-	}
-	text, err := by.normalize(shape.Peek(body, by.field))
-	if err != nil {
-		text = ""
-	}
-	return a.count(r.Context(), w.Header(), op.route.Rate, a.cfg.ClientIP(r)+" "+text)
-}
-
-func (a *API) count(ctx context.Context, h http.Header, group, key string) error {
-	return decided(h, a.cfg.Limiter.Allow(ctx, group, key))
-}
-
-// decided sets the headers of a decision and returns its refusal, if any.
-func decided(h http.Header, d limit.Decision) error {
+// applyDecision sets the headers of a decision and returns its refusal, if any.
+func applyDecision(h http.Header, d limit.Decision) error {
 	if d.Limit > 0 {
 		values := [2]string{strconv.Itoa(d.Limit), strconv.Itoa(max(d.Remaining, 0))}
 		h["X-Ratelimit-Limit"], h["X-Ratelimit-Remaining"] = values[:1:1], values[1:] // in Go's canonical form
@@ -227,36 +207,20 @@ func decided(h http.Header, d limit.Decision) error {
 	return &refusal
 }
 
-// check runs the guards after auth:token, the route's permission and its
-// existence check.
-func (a *API) check(r *http.Request, op *operation) error {
-	ctx := r.Context()
-	if err := a.permit(authz.From(ctx), r, op); err != nil {
-		return err
-	}
-	if err := op.checkPath(r); err != nil {
-		return err
-	}
-	if op.exists != nil {
-		return op.exists(ctx, func(name string) string { return pathParam(r, name) })
-	}
-	return nil
-}
-
 // permit runs the guards of a route after auth:token and checks its permission.
 func (a *API) permit(caller *authz.Caller, r *http.Request, op *operation) error {
 	if caller != nil && caller.Key != nil && !caller.Key.Opens(op.route.KeyScope) {
 		return errScope
 	}
-	if caller != nil && len(op.guards) > 0 && caller.Impersonator != nil && caller.Impersonator.Ended && !op.route.worksAfterExpiry() {
+	if caller != nil && len(op.guards) > 0 && caller.Impersonator != nil && caller.Impersonator.Ended && !op.route.AfterExpiry && op.route.Scope != Impersonating {
 		return errExpired
 	}
 	for _, guard := range op.guards {
 		if guard == EmailVerified && !a.cfg.RequireVerifiedEmail {
 			continue
 		}
-		if err := runGuard(guard, caller, r); err != nil {
-			return err
+		if refusal := refusals[guard]; refusal.applies(caller, r) {
+			return refusal.err
 		}
 	}
 	if !op.route.permits(caller, r) {
@@ -292,64 +256,33 @@ func (r Route) holds(caller *authz.Caller, permission string, request *http.Requ
 	}
 }
 
-func runGuard(guard Guard, caller *authz.Caller, r *http.Request) error {
-	switch guard {
-	case AuthToken:
-		if caller == nil {
-			return errUnauthenticated
-		}
-	case TenantResolve:
-		// A tenant in the path may not exist: tenant.member refuses it like one that
-		// the caller does not belong to, so that nobody can tell them apart.
-		if caller.Tenant == nil && chi.URLParam(r, "tenantId") == "" {
-			return errContextRequired
-		}
-	case TenantMember:
-		if !isMember(caller, r) {
-			return errForbidden
-		}
-	case MemberOrAdmin:
-		if !isMember(caller, r) && !caller.IsPlatformAdmin {
-			return errForbidden
-		}
-	case OnboardingComplete:
-		if !caller.Tenant.OnboardingComplete {
-			return errOnboardingNeeded
-		}
-	case EmailVerified:
-		if !caller.EmailVerified {
-			return errEmailNotVerified
-		}
-	case ImpersonationPrevent:
-		if caller.Impersonator != nil {
-			return errImpersonating
-		}
-	case ImpersonationRefuse:
-		if caller.Impersonator != nil {
-			return errNotInPerson
-		}
-	case ImpersonationActive:
-		if caller.Impersonator == nil {
-			return errNotImpersonating
-		}
-	case PlatformAdmin:
-		if !caller.IsPlatformAdmin && (caller.Key == nil || !caller.Key.Platform) {
-			return errForbidden
-		}
-	default:
-		return fault.New(fault.Internal, "unknown guard "+string(guard))
-	}
-	return nil
+// refusals are the errors of the guards, and when they apply.
+var refusals = map[Guard]struct {
+	err     error
+	applies func(caller *authz.Caller, r *http.Request) bool
+}{
+	AuthToken: {errUnauthenticated, func(c *authz.Caller, _ *http.Request) bool { return c == nil }},
+	// A tenant in the path may not exist: tenant.member refuses it like a tenant of others, so that
+	// callers cannot tell them apart.
+	TenantResolve: {errContextRequired, func(c *authz.Caller, r *http.Request) bool {
+		return c.Tenant == nil && chi.URLParam(r, "tenantId") == ""
+	}},
+	TenantMember:         {errForbidden, func(c *authz.Caller, r *http.Request) bool { return !isMember(c, r) }},
+	MemberOrAdmin:        {errForbidden, func(c *authz.Caller, r *http.Request) bool { return !isMember(c, r) && !c.IsPlatformAdmin }},
+	OnboardingComplete:   {errOnboardingNeeded, func(c *authz.Caller, _ *http.Request) bool { return !c.Tenant.OnboardingComplete }},
+	EmailVerified:        {errEmailNotVerified, func(c *authz.Caller, _ *http.Request) bool { return !c.EmailVerified }},
+	ImpersonationPrevent: {errImpersonating, func(c *authz.Caller, _ *http.Request) bool { return c.Impersonator != nil }},
+	ImpersonationRefuse:  {errNotInPerson, func(c *authz.Caller, _ *http.Request) bool { return c.Impersonator != nil }},
+	ImpersonationActive:  {errNotImpersonating, func(c *authz.Caller, _ *http.Request) bool { return c.Impersonator == nil }},
+	PlatformAdmin: {errForbidden, func(c *authz.Caller, _ *http.Request) bool {
+		return !c.IsPlatformAdmin && (c.Key == nil || !c.Key.Platform)
+	}},
 }
 
 // isMember reports whether the caller belongs to the tenant of the path, or to any
 // tenant where the path names none.
 func isMember(caller *authz.Caller, r *http.Request) bool {
-	id := chi.URLParam(r, "tenantId")
-	return caller.Tenant != nil && (id == "" || sameID(id, caller.Tenant.TenantID))
-}
-
-func sameID(text string, id uuid.UUID) bool {
-	parsed, err := shape.ParseID(text)
-	return err == nil && parsed == id
+	text := chi.URLParam(r, "tenantId")
+	id, err := shape.ParseID(text)
+	return caller.Tenant != nil && (text == "" || err == nil && id == caller.Tenant.TenantID)
 }

@@ -15,7 +15,7 @@ import (
 // once.
 func TestListsInTheReference(t *testing.T) {
 	t.Parallel()
-	empty := func(context.Context, *struct{}) (*rest.Empty, error) { return &rest.Empty{}, nil }
+	empty := func(context.Context, *struct{}) (*rest.NoBody, error) { return &rest.NoBody{}, nil }
 	route := func(path string, spec page.Spec) rest.Route {
 		return rest.Route{Method: http.MethodGet, Path: path, Scope: rest.Admin, Handler: rest.Handle(empty, rest.Lists(spec))}
 	}

@@ -71,19 +71,19 @@ func TestUpload(t *testing.T) {
 func TestUploadIsDocumented(t *testing.T) {
 	t.Parallel()
 	s := start(t, uploads())
-	text, err := json.Marshal(s.api.OpenAPI().Paths["/api/v1/docs/upload"].Post)
+	text, err := json.Marshal(s.api.OpenAPI().Paths["/api/v1/docs/upload"]["post"])
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		`"requestBody":{"content":{"multipart/form-data":{"schema":{"properties":{"doc":{"contentMediaType":"application/octet-stream","format":"binary","type":"string"}},"required":["doc"],"type":"object"}}},"required":true}`,
+		`"requestBody":{"required":true,"content":{"multipart/form-data":{"schema":{"type":"object","properties":{"doc":{"type":"string","contentMediaType":"application/octet-stream","format":"binary"}},"required":["doc"]}}}}`,
 		`"413":`, `"415":`, `"400":`, `"401":`, `"422":`,
 	} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("no %s in %s", want, text)
 		}
 	}
-	if s.api.OpenAPI().Components.Schemas.Map()["Received"] == nil {
+	if s.api.OpenAPI().Components.Schemas["Received"] == nil {
 		t.Error("the answer is not described")
 	}
 }
@@ -127,7 +127,7 @@ func TestFile(t *testing.T) {
 	}
 	s.get("/api/v1/files/none").refused(404)
 	s.get("/api/v1/files/NONE").refused(404)
-	content := s.api.OpenAPI().Paths["/api/v1/files/{name}"].Get.Responses["200"].Content
+	content := s.api.OpenAPI().Paths["/api/v1/files/{name}"]["get"].Responses["200"].Content
 	if content["image/png"] == nil || content["application/pdf"] == nil || content["application/json"] != nil {
 		t.Errorf("documented: %v", content)
 	}

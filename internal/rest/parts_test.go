@@ -28,15 +28,15 @@ func listing(t *testing.T, next page.Next[thing]) *server {
 	t.Helper()
 	return start(t, []rest.Route{{
 		Method: http.MethodGet, Path: "/api/v1/things", Scope: rest.Public,
-		Handler: rest.Parts(func(ctx context.Context, _ *struct{}) (*rest.Listed[thing], error) {
-			q, err := page.ParsePart(rest.Query(ctx))
+		Handler: rest.Handle(func(ctx context.Context, _ *struct{}) (*rest.Listing[thing], error) {
+			q, err := page.ParsePart(rest.RequestOf(ctx).Query())
 			if err != nil {
 				return nil, err
 			}
 			if q.Whole() {
-				return rest.Whole(ctx, next)
+				return rest.StreamList(ctx, next)
 			}
-			return rest.OnPage(page.New(q, "https://api.example.com/api/v1/things", []thing{{ID: 7}}, 21))
+			return rest.ListPage(page.New(q, "https://api.example.com/api/v1/things", []thing{{ID: 7}}, 21))
 		}),
 	}})
 }
@@ -69,7 +69,7 @@ func TestWholeListsAreSentInParts(t *testing.T) {
 		got := listing(t, next).get("/api/v1/things")
 		plain := start(t, []rest.Route{{
 			Method: http.MethodGet, Path: "/api/v1/things", Scope: rest.Public,
-			Handler: rest.Handle(func(context.Context, *struct{}) (*rest.Data[[]thing], error) { return rest.List(whole), nil }),
+			Handler: rest.Handle(func(context.Context, *struct{}) (*rest.Data[[]thing], error) { return rest.OK(whole), nil }),
 		}}).get("/api/v1/things")
 		if got.Status != http.StatusOK || got.Header.Get("Content-Type") != "application/json" || got.Body != plain.Body {
 			t.Errorf("%v: %d %s: %.200s, want %.200s", lengths, got.Status, got.Header, got.Body, plain.Body)

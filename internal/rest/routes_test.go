@@ -66,8 +66,8 @@ type maker struct {
 
 type gadgetInput struct{ Body gadget }
 
-func echo(_ context.Context, in *gadgetInput) (*rest.Plain[gadget], error) {
-	return rest.Bare(in.Body), nil
+func echo(_ context.Context, in *gadgetInput) (*rest.Body[gadget], error) {
+	return rest.NewBody(in.Body), nil
 }
 
 type signupInput struct {
@@ -78,7 +78,7 @@ type signupInput struct {
 	}
 }
 
-func login(context.Context, *signupInput) (*rest.Empty, error) { return nil, nil }
+func login(context.Context, *signupInput) (*rest.NoBody, error) { return nil, nil }
 
 type patchInput struct {
 	ID   int64 `path:"id"`
@@ -133,12 +133,12 @@ type found struct {
 	Raw           []string
 }
 
-func search(ctx context.Context, in *searchInput) (*rest.Plain[found], error) {
-	f := found{Active: in.Active, Page: in.Page, PerPage: in.PerPage, Sort: in.Sort, Include: in.Include, Q: in.Q, Raw: rest.Query(ctx)["filter[name]"]}
+func search(ctx context.Context, in *searchInput) (*rest.Body[found], error) {
+	f := found{Active: in.Active, Page: in.Page, PerPage: in.PerPage, Sort: in.Sort, Include: in.Include, Q: in.Q, Raw: rest.RequestOf(ctx).Query()["filter[name]"]}
 	if !in.Since.Std().IsZero() {
 		f.Since = &in.Since
 	}
-	return rest.Bare(f), nil
+	return rest.NewBody(f), nil
 }
 
 type meterInput struct {
@@ -148,7 +148,7 @@ type meterInput struct {
 }
 
 func meter(_ context.Context, in *meterInput) (*rest.Data[[]string], error) {
-	return rest.List([]string{in.Tenant, in.Code, in.Event.String()}), nil
+	return rest.OK([]string{in.Tenant, in.Code, in.Event.String()}), nil
 }
 
 type fields struct {
@@ -167,7 +167,7 @@ func show(context.Context, *struct{}) (*rest.Data[fields], error) {
 }
 
 func fails(err error) rest.Handler {
-	return rest.Handle(func(context.Context, *struct{}) (*rest.Empty, error) { return nil, err })
+	return rest.Handle(func(context.Context, *struct{}) (*rest.NoBody, error) { return nil, err })
 }
 
 var errSoldOut = fault.Coded(fault.Conflict, fault.BillingNotReady)
@@ -181,7 +181,7 @@ func (unencodable) MarshalJSON() ([]byte, error) { return nil, errors.New("secre
 
 // routes has one row for each thing that the layer does.
 func routes() []rest.Route {
-	empty := rest.Handle(func(context.Context, *struct{}) (*rest.Empty, error) { return nil, nil })
+	empty := rest.Handle(func(context.Context, *struct{}) (*rest.NoBody, error) { return nil, nil })
 	gone := func(_ context.Context, param func(string) string) error {
 		if param("id") == "404" {
 			return rest.NotFound()
@@ -201,20 +201,20 @@ func routes() []rest.Route {
 		{Method: "GET", Path: "/api/v1/usage/{tenantId}/meters/{code}/{event}", Scope: rest.Tenant, Summary: "Meter", Handler: rest.Handle(meter)},
 		{Method: "GET", Path: "/api/v1/admin/products", Scope: rest.Admin, Permission: "products.view", Summary: "Products", Handler: empty},
 		{Method: "GET", Path: "/api/v1/show", Scope: rest.Public, Summary: "Answer", Handler: rest.Handle(show)},
-		{Method: "GET", Path: "/api/v1/panic", Scope: rest.User, Summary: "Panic", Handler: rest.Handle(func(context.Context, *struct{}) (*rest.Empty, error) { panic("secret: boom") })},
+		{Method: "GET", Path: "/api/v1/panic", Scope: rest.User, Summary: "Panic", Handler: rest.Handle(func(context.Context, *struct{}) (*rest.NoBody, error) { panic("secret: boom") })},
 		{Method: "GET", Path: "/api/v1/accident", Scope: rest.User, Summary: "Fail", Handler: fails(errors.New("secret: no such column"))},
 		{Method: "GET", Path: "/api/v1/conflict", Scope: rest.User, Summary: "Refuse", Handler: fails(errSoldOut.Wrap(errors.New("secret: cause")).With("missing_fields", []string{"city"}))},
-		{Method: "GET", Path: "/api/v1/unencodable", Scope: rest.Public, Summary: "Fail late", Handler: rest.Handle(func(context.Context, *struct{}) (*rest.Plain[unencodable], error) {
-			return rest.Bare(unencodable{}), nil
+		{Method: "GET", Path: "/api/v1/unencodable", Scope: rest.Public, Summary: "Fail late", Handler: rest.Handle(func(context.Context, *struct{}) (*rest.Body[unencodable], error) {
+			return rest.NewBody(unencodable{}), nil
 		})},
-		{Method: "GET", Path: "/api/v1/slow", Scope: rest.Public, Summary: "Wait", Handler: rest.Handle(func(ctx context.Context, _ *struct{}) (*rest.Empty, error) {
+		{Method: "GET", Path: "/api/v1/slow", Scope: rest.Public, Summary: "Wait", Handler: rest.Handle(func(ctx context.Context, _ *struct{}) (*rest.NoBody, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()
 		})},
-		{Method: "POST", Path: "/api/v1/hook", Scope: rest.Public, Summary: "Raw", Handler: rest.Raw[struct{}](http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		{Method: "POST", Path: "/api/v1/hook", Scope: rest.Public, Summary: "Raw", Handler: rest.HandleRaw[struct{}](http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("raw"))
 		}), "application/json")},
-		{Method: "GET", Path: "/api/v1/half", Scope: rest.Public, Summary: "Break off", Handler: rest.Raw[struct{}](http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		{Method: "GET", Path: "/api/v1/half", Scope: rest.Public, Summary: "Break off", Handler: rest.HandleRaw[struct{}](http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte("half of the answer"))
 			panic("secret: boom")
 		}), "text/plain")},
@@ -223,5 +223,5 @@ func routes() []rest.Route {
 
 func handleBody[B any]() rest.Handler {
 	type input struct{ Body B }
-	return rest.Handle(func(context.Context, *input) (*rest.Empty, error) { return nil, nil })
+	return rest.Handle(func(context.Context, *input) (*rest.NoBody, error) { return nil, nil })
 }

@@ -42,7 +42,7 @@ func TestScopes(t *testing.T) {
 	for _, s := range scopes {
 		table = append(table, rest.Route{
 			Method: "GET", Path: s.path, Scope: s.scope, Permission: s.perm,
-			Handler: rest.Handle(func(context.Context, *struct{}) (*rest.Empty, error) { return nil, nil }),
+			Handler: rest.Handle(func(context.Context, *struct{}) (*rest.NoBody, error) { return nil, nil }),
 		})
 	}
 	own := &authz.Membership{TenantID: ownTenant, OnboardingComplete: true, Permissions: authz.TenantPermissions()}
@@ -190,21 +190,21 @@ type plans struct {
 // Public answers may be kept, by whoever asks and with whatever token.
 func TestCached(t *testing.T) {
 	t.Parallel()
-	stored := map[string]*rest.Stored[plans]{}
+	stored := map[string]*rest.CachedAnswer[plans]{}
 	for _, locale := range i18n.Locales() {
-		answer, err := rest.Store(plans{"in " + locale}, 60*time.Second)
+		answer, err := rest.NewCachedAnswer(plans{"in " + locale}, 60*time.Second)
 		if err != nil {
 			t.Fatal(err)
 		}
 		stored[locale] = answer
 	}
-	list := func(ctx context.Context, _ *struct{}) (*rest.Stored[plans], error) {
+	list := func(ctx context.Context, _ *struct{}) (*rest.CachedAnswer[plans], error) {
 		return stored[i18n.Locale(ctx)], nil
 	}
-	gone := func(context.Context, *struct{}) (*rest.Stored[plans], error) { return nil, rest.NotFound() }
+	gone := func(context.Context, *struct{}) (*rest.CachedAnswer[plans], error) { return nil, rest.NotFound() }
 	s := start(t, []rest.Route{
-		{Method: "GET", Path: "/api/v1/plans", Scope: rest.Public, Handler: rest.Cached(list)},
-		{Method: "GET", Path: "/api/v1/gone", Scope: rest.Public, Handler: rest.Cached(gone)},
+		{Method: "GET", Path: "/api/v1/plans", Scope: rest.Public, Handler: rest.Handle(list)},
+		{Method: "GET", Path: "/api/v1/gone", Scope: rest.Public, Handler: rest.Handle(gone)},
 	})
 	english := s.get("/api/v1/plans")
 	tag := english.Header.Get("ETag")

@@ -23,7 +23,7 @@ type textsOutput struct {
 	State string             `json:"state"`
 }
 
-func texts(_ context.Context, in *textsInput) (*rest.Plain[textsOutput], error) {
+func texts(_ context.Context, in *textsInput) (*rest.Body[textsOutput], error) {
 	state := "absent"
 	switch about := in.Body.About; {
 	case about.Null:
@@ -31,7 +31,7 @@ func texts(_ context.Context, in *textsInput) (*rest.Plain[textsOutput], error) 
 	case about.Set:
 		state = "set"
 	}
-	return rest.Bare(textsOutput{Name: in.Body.Name, About: in.Body.About.Value, State: state}), nil
+	return rest.NewBody(textsOutput{Name: in.Body.Name, About: in.Body.About.Value, State: state}), nil
 }
 
 func textsRoutes() []rest.Route {

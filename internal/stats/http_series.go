@@ -42,7 +42,7 @@ type StatsSeries struct {
 }
 
 // Series handles GET /admin/stats/series.
-func (h *HTTP) Series(ctx context.Context, in *seriesInput) (*rest.Plain[StatsSeries], error) {
+func (h *HTTP) Series(ctx context.Context, in *seriesInput) (*rest.Body[StatsSeries], error) {
 	today := Day.start(h.service.deps.Clock.Now().UTC())
 	to := dateOr(in.To, today)
 	if to.After(today) {
@@ -65,7 +65,7 @@ func (h *HTTP) Series(ctx context.Context, in *seriesInput) (*rest.Plain[StatsSe
 		}
 		out.Data = append(out.Data, StatsLine{Currency: l.currency, Points: points})
 	}
-	return rest.Bare(out), nil
+	return rest.NewBody(out), nil
 }
 
 // dateOr reads a date that was checked before; otherwise for "".

@@ -16,17 +16,17 @@ type adminTenantInput struct {
 
 // AdminList handles GET /admin/tenants/{tenant}/subscriptions: all that the
 // tenant has had, the newest first.
-func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Listed[SubscriptionView], error) {
+func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Listing[SubscriptionView], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	q, err := page.ParsePart(rest.Query(ctx))
+	q, err := page.ParsePart(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
 	if next := h.svc.OfTenant(id); q.Whole() {
-		return rest.Whole(ctx, func(ctx context.Context) ([]SubscriptionView, bool, error) {
+		return rest.StreamList(ctx, func(ctx context.Context) ([]SubscriptionView, bool, error) {
 			part, more, err := next(ctx)
 			if err != nil {
 				return nil, false, err
@@ -43,7 +43,7 @@ func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Liste
 	if err != nil {
 		return nil, err
 	}
-	return rest.OnPage(page.New(q, h.admin+id.String()+"/subscriptions", views, total))
+	return rest.ListPage(page.New(q, h.admin+id.String()+"/subscriptions", views, total))
 }
 
 func (h *HTTP) views(ctx context.Context, subs []Subscription) ([]SubscriptionView, error) {

@@ -70,25 +70,25 @@ func all[T, V any](items []T, show func(T) V) []V {
 }
 
 // Members handles GET /members.
-func (h *HTTP) Members(ctx context.Context, _ *struct{}) (*rest.Listed[TeamMember], error) {
+func (h *HTTP) Members(ctx context.Context, _ *struct{}) (*rest.Listing[TeamMember], error) {
 	id := authz.TenantID(ctx)
 	return h.members(ctx, id, h.tenants+id.String()+"/team/members")
 }
 
 // members answers with a tenant's members, at an address.
-func (h *HTTP) members(ctx context.Context, tenantID uuid.UUID, address string) (*rest.Listed[TeamMember], error) {
-	q, err := page.ParsePart(rest.Query(ctx))
+func (h *HTTP) members(ctx context.Context, tenantID uuid.UUID, address string) (*rest.Listing[TeamMember], error) {
+	q, err := page.ParsePart(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
 	if q.Whole() {
-		return rest.Whole(ctx, shown(h.svc.Members(tenantID), h.member))
+		return rest.StreamList(ctx, shown(h.svc.Members(tenantID), h.member))
 	}
 	members, total, err := h.svc.MembersOnPage(ctx, tenantID, q)
 	if err != nil {
 		return nil, err
 	}
-	return rest.OnPage(page.New(q, address, all(members, h.member), total))
+	return rest.ListPage(page.New(q, address, all(members, h.member), total))
 }
 
 // shown reads a list in parts as next does, and shows what it has.
@@ -105,7 +105,7 @@ func (h *HTTP) AssignableRoles(ctx context.Context, _ *struct{}) (*rest.Data[[]T
 	if err != nil {
 		return nil, err
 	}
-	return rest.List(all(roles, func(r Role) TeamRole { return TeamRole{ID: r.ID, Name: r.Name} })), nil
+	return rest.OK(all(roles, func(r Role) TeamRole { return TeamRole{ID: r.ID, Name: r.Name} })), nil
 }
 
 // TeamStats is the answer of GET /stats.
@@ -148,7 +148,7 @@ type memberRole struct {
 }
 
 // ChangeRole handles PATCH /members/{member}/role.
-func (h *HTTP) ChangeRole(ctx context.Context, in *memberRoleInput) (*rest.Plain[rest.Note], error) {
+func (h *HTTP) ChangeRole(ctx context.Context, in *memberRoleInput) (*rest.Body[rest.Note], error) {
 	id, err := shape.IntID(in.Member)
 	if err != nil {
 		return nil, err
@@ -164,7 +164,7 @@ type memberInput struct {
 }
 
 // RemoveMember handles DELETE /members/{member}.
-func (h *HTTP) RemoveMember(ctx context.Context, in *memberInput) (*rest.Plain[rest.Note], error) {
+func (h *HTTP) RemoveMember(ctx context.Context, in *memberInput) (*rest.Body[rest.Note], error) {
 	id, err := shape.IntID(in.Member)
 	if err != nil {
 		return nil, err

@@ -41,7 +41,7 @@ type adminTenantInput struct {
 }
 
 // AdminMembers handles GET /admin/tenants/{tenant}/members.
-func (h *HTTP) AdminMembers(ctx context.Context, in *adminTenantInput) (*rest.Listed[TeamMember], error) {
+func (h *HTTP) AdminMembers(ctx context.Context, in *adminTenantInput) (*rest.Listing[TeamMember], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
@@ -100,7 +100,7 @@ type adminRoleInput struct {
 }
 
 // AdminChangeRole handles PATCH /admin/tenants/{tenant}/members/{user}/role.
-func (h *HTTP) AdminChangeRole(ctx context.Context, in *adminRoleInput) (*rest.Plain[rest.Note], error) {
+func (h *HTTP) AdminChangeRole(ctx context.Context, in *adminRoleInput) (*rest.Body[rest.Note], error) {
 	tenantID, userID, err := memberIDs(in.Tenant, in.User)
 	if err != nil {
 		return nil, err
@@ -112,7 +112,7 @@ func (h *HTTP) AdminChangeRole(ctx context.Context, in *adminRoleInput) (*rest.P
 }
 
 // AdminRemoveMember handles DELETE /admin/tenants/{tenant}/members/{user}.
-func (h *HTTP) AdminRemoveMember(ctx context.Context, in *adminMemberInput) (*rest.Plain[rest.Note], error) {
+func (h *HTTP) AdminRemoveMember(ctx context.Context, in *adminMemberInput) (*rest.Body[rest.Note], error) {
 	tenantID, userID, err := memberIDs(in.Tenant, in.User)
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ type adminInvitationsInput struct {
 }
 
 // AdminInvitations handles GET /admin/tenants/{tenant}/invitations.
-func (h *HTTP) AdminInvitations(ctx context.Context, in *adminInvitationsInput) (*rest.Listed[TeamInvitation], error) {
+func (h *HTTP) AdminInvitations(ctx context.Context, in *adminInvitationsInput) (*rest.Listing[TeamInvitation], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
@@ -179,7 +179,7 @@ func (in *adminInvitationInput) ids() (tenantID, id uuid.UUID, err error) {
 
 // AdminRevokeInvitation handles DELETE
 // /admin/tenants/{tenant}/invitations/{invitation}.
-func (h *HTTP) AdminRevokeInvitation(ctx context.Context, in *adminInvitationInput) (*rest.Plain[rest.Note], error) {
+func (h *HTTP) AdminRevokeInvitation(ctx context.Context, in *adminInvitationInput) (*rest.Body[rest.Note], error) {
 	tenantID, id, err := in.ids()
 	if err != nil {
 		return nil, err

@@ -53,25 +53,25 @@ type invitationsInput struct {
 }
 
 // Invitations handles GET /invitations.
-func (h *HTTP) Invitations(ctx context.Context, in *invitationsInput) (*rest.Listed[TeamInvitation], error) {
+func (h *HTTP) Invitations(ctx context.Context, in *invitationsInput) (*rest.Listing[TeamInvitation], error) {
 	id := authz.TenantID(ctx)
 	return h.invitations(ctx, id, in.PendingOnly, h.tenants+id.String()+"/team/invitations")
 }
 
 // invitations answers with a tenant's invitations, at an address.
-func (h *HTTP) invitations(ctx context.Context, tenantID uuid.UUID, pendingOnly bool, address string) (*rest.Listed[TeamInvitation], error) {
-	q, err := page.ParsePart(rest.Query(ctx))
+func (h *HTTP) invitations(ctx context.Context, tenantID uuid.UUID, pendingOnly bool, address string) (*rest.Listing[TeamInvitation], error) {
+	q, err := page.ParsePart(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
 	if q.Whole() {
-		return rest.Whole(ctx, shown(h.svc.Invitations(tenantID, pendingOnly), teamInvitation))
+		return rest.StreamList(ctx, shown(h.svc.Invitations(tenantID, pendingOnly), teamInvitation))
 	}
 	found, total, err := h.svc.InvitationsOnPage(ctx, tenantID, pendingOnly, q)
 	if err != nil {
 		return nil, err
 	}
-	return rest.OnPage(page.New(q, address, all(found, teamInvitation), total))
+	return rest.ListPage(page.New(q, address, all(found, teamInvitation), total))
 }
 
 // MayInvite refuses a caller whose role does not let them invite
@@ -116,7 +116,7 @@ type invitationInput struct {
 }
 
 // RevokeInvitation handles DELETE /invitations/{invitation}.
-func (h *HTTP) RevokeInvitation(ctx context.Context, in *invitationInput) (*rest.Plain[rest.Note], error) {
+func (h *HTTP) RevokeInvitation(ctx context.Context, in *invitationInput) (*rest.Body[rest.Note], error) {
 	id, err := shape.ParseID(in.Invitation)
 	if err != nil {
 		return nil, err

@@ -13,8 +13,8 @@ type ownInput struct {
 }
 
 // Leave handles POST /leave.
-func (h *HTTP) Leave(ctx context.Context, _ *ownInput) (*rest.Empty, error) {
-	return &rest.Empty{}, h.svc.Leave(ctx, authz.From(ctx), authz.TenantID(ctx))
+func (h *HTTP) Leave(ctx context.Context, _ *ownInput) (*rest.NoBody, error) {
+	return &rest.NoBody{}, h.svc.Leave(ctx, authz.From(ctx), authz.TenantID(ctx))
 }
 
 type transferInput struct {

@@ -103,7 +103,7 @@ func (h *HTTP) CheckAcceptAndRegister(_ context.Context, in *acceptAndRegisterIn
 }
 
 // AcceptAndRegister handles POST /invitations/{token}/accept-with-registration.
-func (h *HTTP) AcceptAndRegister(ctx context.Context, in *acceptAndRegisterInput) (*rest.Plain[InvitedRegistration], error) {
+func (h *HTTP) AcceptAndRegister(ctx context.Context, in *acceptAndRegisterInput) (*rest.Body[InvitedRegistration], error) {
 	grant := account.GrantOf(ctx)
 	joined, user, tokens, err := h.svc.AcceptAndRegister(ctx, in.Token, account.Registration{
 		Name: in.Body.Name, Email: in.Body.Email, Password: in.Body.Password,
@@ -122,5 +122,5 @@ func (h *HTTP) AcceptAndRegister(ctx context.Context, in *acceptAndRegisterInput
 	if tokens.Access != "" {
 		out.Meta = InvitedTokens{AccessToken: tokens.Access, RefreshToken: tokens.Refresh, TokenType: "Bearer"}
 	}
-	return rest.Bare(out), nil
+	return rest.NewBody(out), nil
 }

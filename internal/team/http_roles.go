@@ -36,12 +36,12 @@ func (h *HTTP) Roles(ctx context.Context, _ *struct{}) (*rest.Data[[]TenantRole]
 	if err != nil {
 		return nil, err
 	}
-	return rest.List(all(roles, tenantRole)), nil
+	return rest.OK(all(roles, tenantRole)), nil
 }
 
 // Permissions handles GET /roles/permissions: all permissions that a role can hold.
 func (h *HTTP) Permissions(context.Context, *struct{}) (*rest.Data[[]string], error) {
-	return rest.List(authz.TenantPermissions()), nil
+	return rest.OK(authz.TenantPermissions()), nil
 }
 
 // RoleEditable refuses a path whose role is not one of the tenant's own, before the
@@ -121,7 +121,7 @@ type roleInput struct {
 }
 
 // DeleteRole handles DELETE /roles/{role}.
-func (h *HTTP) DeleteRole(ctx context.Context, in *roleInput) (*rest.Plain[rest.Note], error) {
+func (h *HTTP) DeleteRole(ctx context.Context, in *roleInput) (*rest.Body[rest.Note], error) {
 	id, err := shape.IntID(in.Role)
 	if err != nil {
 		return nil, err

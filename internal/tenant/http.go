@@ -112,7 +112,7 @@ func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 func (s *Service) Show(ctx context.Context, t Tenant) (TenantView, error) {
 	v, err := s.View(ctx, t)
 	if v.total > 0 {
-		rest.SetHeader(ctx, totalHeader, strconv.FormatInt(v.total, 10))
+		rest.RequestOf(ctx).SetHeader(totalHeader, strconv.FormatInt(v.total, 10))
 	}
 	return v, err
 }

@@ -70,8 +70,8 @@ type adminListInput struct {
 }
 
 // List handles GET /admin/tenants.
-func (h *AdminHTTP) List(ctx context.Context, in *adminListInput) (*rest.Plain[page.Page[AdminTenant]], error) {
-	q, err := AdminTenantList(i18n.Locale(ctx)).Parse(rest.Query(ctx))
+func (h *AdminHTTP) List(ctx context.Context, in *adminListInput) (*rest.Body[page.Page[AdminTenant]], error) {
+	q, err := AdminTenantList(i18n.Locale(ctx)).Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (h *AdminHTTP) List(ctx context.Context, in *adminListInput) (*rest.Plain[p
 	for i, e := range entries {
 		views[i] = adminTenant(e)
 	}
-	return rest.Bare(page.New(q, h.publicURL+"/api/v1/admin/tenants", views, total)), nil
+	return rest.NewBody(page.New(q, h.publicURL+"/api/v1/admin/tenants", views, total)), nil
 }
 
 type adminInput struct {
@@ -148,12 +148,12 @@ func (h *AdminHTTP) Update(ctx context.Context, in *adminUpdateInput) (*rest.Dat
 }
 
 // Dissolve handles DELETE /admin/tenants/{tenant}.
-func (h *AdminHTTP) Dissolve(ctx context.Context, in *adminInput) (*rest.Empty, error) {
+func (h *AdminHTTP) Dissolve(ctx context.Context, in *adminInput) (*rest.NoBody, error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
 	}
-	return &rest.Empty{}, h.svc.Dissolve(ctx, id)
+	return &rest.NoBody{}, h.svc.Dissolve(ctx, id)
 }
 
 type searchInput struct {
@@ -182,5 +182,5 @@ func (h *AdminHTTP) SearchWithRoles(ctx context.Context, in *searchInput) (*rest
 	for i, e := range entries {
 		found[i] = TenantRoles{ID: e.ID, Name: e.Name, Roles: e.Roles}
 	}
-	return rest.List(found), nil
+	return rest.OK(found), nil
 }

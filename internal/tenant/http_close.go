@@ -21,8 +21,8 @@ type deleteInput struct {
 }
 
 // Delete handles DELETE /tenant/{tenantId}.
-func (h *HTTP) Delete(ctx context.Context, in *deleteInput) (*rest.Empty, error) {
-	return &rest.Empty{}, h.svc.Delete(ctx, authz.From(ctx), authz.TenantID(ctx), in.Body.CurrentPassword)
+func (h *HTTP) Delete(ctx context.Context, in *deleteInput) (*rest.NoBody, error) {
+	return &rest.NoBody{}, h.svc.Delete(ctx, authz.From(ctx), authz.TenantID(ctx), in.Body.CurrentPassword)
 }
 
 // Restore handles POST /admin/tenants/{tenant}/restore.

@@ -72,7 +72,7 @@ func (in *updateInput) change(s *Service) func(*Tenant) error {
 }
 
 // Update handles PATCH /tenant.
-func (h *HTTP) Update(ctx context.Context, in *updateInput) (*rest.Plain[TenantUpdated], error) {
+func (h *HTTP) Update(ctx context.Context, in *updateInput) (*rest.Body[TenantUpdated], error) {
 	t, err := h.svc.Update(ctx, authz.TenantID(ctx), in.change(h.svc))
 	if err != nil {
 		return nil, err
@@ -81,5 +81,5 @@ func (h *HTTP) Update(ctx context.Context, in *updateInput) (*rest.Plain[TenantU
 	if err != nil {
 		return nil, err
 	}
-	return rest.Bare(TenantUpdated{Tenant: v, Message: actionUpdated}), nil
+	return rest.NewBody(TenantUpdated{Tenant: v, Message: actionUpdated}), nil
 }

@@ -66,7 +66,7 @@ type WebhookFacts struct {
 }
 
 // Facts are what is known of an entry, by its kind.
-type Facts = shape.OneOf[facts]
+type Facts = shape.Union[facts]
 
 type facts struct {
 	Change  *ChangeFacts
@@ -128,7 +128,7 @@ type Part struct {
 }
 
 // Activity handles GET /admin/activity: what has happened anywhere.
-func (h *HTTP) Activity(ctx context.Context, in *Part) (*rest.Plain[TimelinePage], error) {
+func (h *HTTP) Activity(ctx context.Context, in *Part) (*rest.Body[TimelinePage], error) {
 	return h.page(ctx, nil, false, *in)
 }
 
@@ -138,7 +138,7 @@ type adminTenantInput struct {
 }
 
 // AdminOfTenant handles GET /admin/tenants/{tenant}/timeline.
-func (h *HTTP) AdminOfTenant(ctx context.Context, in *adminTenantInput) (*rest.Plain[TimelinePage], error) {
+func (h *HTTP) AdminOfTenant(ctx context.Context, in *adminTenantInput) (*rest.Body[TimelinePage], error) {
 	id, err := shape.ParseID(in.Tenant)
 	if err != nil {
 		return nil, err
@@ -155,14 +155,14 @@ type tenantInput struct {
 }
 
 // OfTenant handles GET /tenant/{tenantId}/timeline.
-func (h *HTTP) OfTenant(ctx context.Context, in *tenantInput) (*rest.Plain[TimelinePage], error) {
+func (h *HTTP) OfTenant(ctx context.Context, in *tenantInput) (*rest.Body[TimelinePage], error) {
 	id := authz.TenantID(ctx)
 	return h.page(ctx, &id, true, in.Part)
 }
 
 // page answers a part of a time line, of one tenant unless that is nil. own says that the
 // tenant reads it.
-func (h *HTTP) page(ctx context.Context, tenant *uuid.UUID, own bool, p Part) (*rest.Plain[TimelinePage], error) {
+func (h *HTTP) page(ctx context.Context, tenant *uuid.UUID, own bool, p Part) (*rest.Body[TimelinePage], error) {
 	after, err := parseCursor(p.Cursor)
 	if err != nil {
 		return nil, err
@@ -184,7 +184,7 @@ func (h *HTTP) page(ctx context.Context, tenant *uuid.UUID, own bool, p Part) (*
 	for _, e := range entries {
 		answer.Data = append(answer.Data, h.view(ctx, e, own, known))
 	}
-	return rest.Bare(answer), nil
+	return rest.NewBody(answer), nil
 }
 
 func (h *HTTP) view(ctx context.Context, e entry, own bool, known names) TimelineEntry {

@@ -67,7 +67,7 @@ func (h *HTTP) CheckRecord(_ context.Context, in *recordInput) error {
 type batchInput struct {
 	Tenant string `path:"tenantId"`
 	Body   struct {
-		Events []shape.Each[UsageRecording] `json:"events" minItems:"1" maxItems:"1000"`
+		Events []shape.Item[UsageRecording] `json:"events" minItems:"1" maxItems:"1000"`
 	}
 }
 
@@ -84,7 +84,7 @@ type BatchResult struct {
 
 // Batch answers POST /usage/batch: 200 once every event is durable or refused.
 func (h *HTTP) Batch(ctx context.Context, in *batchInput) (*rest.Data[[]BatchResult], error) {
-	if err := rest.CountMore(ctx, len(in.Body.Events)-1); err != nil { // The request has counted as one.
+	if err := rest.RequestOf(ctx).CountMore(ctx, len(in.Body.Events)-1); err != nil { // The request has counted as one.
 		return nil, err
 	}
 	results := make([]BatchResult, len(in.Body.Events))
@@ -108,10 +108,11 @@ func (h *HTTP) Batch(ctx context.Context, in *batchInput) (*rest.Data[[]BatchRes
 		}
 		results[indexes[i]] = BatchResult{Index: indexes[i], Status: http.StatusCreated, ID: &outcomes[i].Event.ID}
 	}
-	return rest.List(results), nil
+	return rest.OK(results), nil
 }
 
 func refused(ctx context.Context, index int, err error) BatchResult {
-	r := rest.Explain(ctx, err)
-	return BatchResult{Index: index, Status: r.Status, Code: r.Code, Message: r.Message, Errors: r.Errors}
+	r := BatchResult{Index: index}
+	r.Status, r.Code, r.Message, r.Errors = rest.RequestOf(ctx).Explain(ctx, err)
+	return r
 }

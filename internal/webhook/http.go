@@ -88,7 +88,7 @@ func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Data[[]WebhookEndpo
 	for i, e := range all {
 		views[i] = view(e)
 	}
-	return rest.List(views), nil
+	return rest.OK(views), nil
 }
 
 type createInput struct {
@@ -179,10 +179,10 @@ func (h *HTTP) Rotate(ctx context.Context, in *endpointInput) (*rest.Data[NewWeb
 }
 
 // Delete handles DELETE /webhook-endpoints/{endpoint}.
-func (h *HTTP) Delete(ctx context.Context, in *endpointInput) (*rest.Empty, error) {
+func (h *HTTP) Delete(ctx context.Context, in *endpointInput) (*rest.NoBody, error) {
 	id, err := shape.ParseID(in.Endpoint)
 	if err != nil {
 		return nil, err
 	}
-	return &rest.Empty{}, h.svc.Delete(ctx, h.owner(ctx), id)
+	return &rest.NoBody{}, h.svc.Delete(ctx, h.owner(ctx), id)
 }

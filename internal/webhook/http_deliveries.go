@@ -41,12 +41,12 @@ func viewDelivery(d Delivery) WebhookDelivery {
 }
 
 // Deliveries handles GET /webhook-endpoints/{endpoint}/deliveries.
-func (h *HTTP) Deliveries(ctx context.Context, in *endpointInput) (*rest.Plain[page.Page[WebhookDelivery]], error) {
+func (h *HTTP) Deliveries(ctx context.Context, in *endpointInput) (*rest.Body[page.Page[WebhookDelivery]], error) {
 	id, err := shape.ParseID(in.Endpoint)
 	if err != nil {
 		return nil, err
 	}
-	q, err := DeliveryList().Parse(rest.Query(ctx))
+	q, err := DeliveryList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (h *HTTP) Deliveries(ctx context.Context, in *endpointInput) (*rest.Plain[p
 	for i, d := range list {
 		views[i] = viewDelivery(d)
 	}
-	return rest.Bare(page.New(q, h.base(ctx)+id.String()+"/deliveries", views, total)), nil
+	return rest.NewBody(page.New(q, h.base(ctx)+id.String()+"/deliveries", views, total)), nil
 }
 
 // Test handles POST /webhook-endpoints/{endpoint}/test.

@@ -28,8 +28,8 @@ func (h *HTTP) Upload(ctx context.Context, file []byte) (*rest.Data[UploadedAvat
 }
 
 // Delete handles DELETE /user/avatar.
-func (h *HTTP) Delete(ctx context.Context, _ *struct{}) (*rest.Empty, error) {
-	return &rest.Empty{}, h.svc.Clear(ctx, authz.From(ctx).UserID)
+func (h *HTTP) Delete(ctx context.Context, _ *struct{}) (*rest.NoBody, error) {
+	return &rest.NoBody{}, h.svc.Clear(ctx, authz.From(ctx).UserID)
 }
 
 type showInput struct {

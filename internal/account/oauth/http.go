@@ -32,8 +32,8 @@ type OAuthProviders struct {
 }
 
 // Providers handles GET /auth/oauth/providers.
-func (h *HTTP) Providers(context.Context, *struct{}) (*rest.Plain[OAuthProviders], error) {
-	return rest.Bare(OAuthProviders{Providers: h.svc.Providers()}), nil
+func (h *HTTP) Providers(context.Context, *struct{}) (*rest.Body[OAuthProviders], error) {
+	return rest.NewBody(OAuthProviders{Providers: h.svc.Providers()}), nil
 }
 
 // cookieName is the cookie with the key with which a browser finishes the logins that it
@@ -54,29 +54,23 @@ func (h *HTTP) key(plain, host string) string {
 
 func (h *HTTP) secure() bool { return strings.HasPrefix(h.svc.deps.PublicURL, "https://") }
 
-// OAuthRedirect sends a browser elsewhere; its routes have the status 302.
-type OAuthRedirect struct {
-	Location string `header:"Location"`
-	Cookie   string `header:"Set-Cookie"`
-}
-
 type redirectInput struct {
 	Provider string `path:"provider"`
 	Key      string `cookie:"tenantry_oauth" doc:"The browser's key, from an earlier redirect."`
 	HostKey  string `cookie:"__Host-tenantry_oauth" doc:"The same under https."`
 }
 
-// Redirect handles GET /auth/oauth/{provider}/redirect.
-func (h *HTTP) Redirect(ctx context.Context, in *redirectInput) (*OAuthRedirect, error) {
-	to, key, err := h.svc.Start(ctx, in.Provider, h.key(in.Key, in.HostKey), rest.Host(ctx))
+// Redirect handles GET /auth/oauth/{provider}/redirect. Its status is 302.
+func (h *HTTP) Redirect(ctx context.Context, in *redirectInput) (*rest.NoBody, error) {
+	to, key, err := h.svc.Start(ctx, in.Provider, h.key(in.Key, in.HostKey), rest.RequestOf(ctx).Host())
 	if err != nil {
 		return nil, err
 	}
-	out := &OAuthRedirect{Location: to}
 	if key != "" {
-		out.Cookie = h.cookie(key)
+		rest.RequestOf(ctx).SetHeader("Set-Cookie", h.cookie(key))
 	}
-	return out, nil
+	rest.RequestOf(ctx).SetHeader("Location", to)
+	return &rest.NoBody{}, nil
 }
 
 // cookie returns the cookie with the browser's key. SameSite=Lax: the browser sends
@@ -107,14 +101,15 @@ type callbackInput struct {
 // browser goes to the frontend all the same, which is told why in error:
 // access_denied, email_unverified, invalid_state, link_refused, provider_error or
 // server_error.
-func (h *HTTP) Callback(ctx context.Context, in *callbackInput) (*OAuthRedirect, error) {
+func (h *HTTP) Callback(ctx context.Context, in *callbackInput) (*rest.NoBody, error) {
 	to, err := h.svc.Finish(ctx, in.Provider, Reply{
 		Code: in.Code, State: in.State, Error: in.Error, Issuer: in.Issuer,
-	}, h.key(in.Key, in.HostKey), rest.Host(ctx))
+	}, h.key(in.Key, in.HostKey), rest.RequestOf(ctx).Host())
 	if err != nil {
 		return nil, err
 	}
-	return &OAuthRedirect{Location: to}, nil
+	rest.RequestOf(ctx).SetHeader("Location", to)
+	return &rest.NoBody{}, nil
 }
 
 type exchangeInput struct {
@@ -135,7 +130,7 @@ type OAuthSession struct {
 
 // Exchange handles POST /auth/oauth/exchange. In cookie mode the tokens are left
 // out: the session is in a cookie.
-func (h *HTTP) Exchange(ctx context.Context, in *exchangeInput) (*rest.Plain[OAuthSession], error) {
+func (h *HTTP) Exchange(ctx context.Context, in *exchangeInput) (*rest.Body[OAuthSession], error) {
 	grant := account.GrantOf(ctx)
 	user, isNew, tokens, err := h.svc.Exchange(ctx, in.Body.Code, h.key(in.Key, in.HostKey), grant)
 	if err != nil {
@@ -145,7 +140,7 @@ func (h *HTTP) Exchange(ctx context.Context, in *exchangeInput) (*rest.Plain[OAu
 	if err != nil {
 		return nil, err
 	}
-	return rest.Bare(OAuthSession{
+	return rest.NewBody(OAuthSession{
 		User: session.User, IsNewUser: isNew,
 		AccessToken: session.AccessToken, RefreshToken: session.RefreshToken,
 	}), nil

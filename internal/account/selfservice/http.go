@@ -54,8 +54,8 @@ type passwordInput struct {
 }
 
 // ChangePassword handles PUT /user/password.
-func (h *HTTP) ChangePassword(ctx context.Context, in *passwordInput) (*rest.Empty, error) {
-	return &rest.Empty{}, h.svc.deps.Accounts.ChangePassword(ctx, authz.From(ctx), in.Body.CurrentPassword, in.Body.Password)
+func (h *HTTP) ChangePassword(ctx context.Context, in *passwordInput) (*rest.NoBody, error) {
+	return &rest.NoBody{}, h.svc.deps.Accounts.ChangePassword(ctx, authz.From(ctx), in.Body.CurrentPassword, in.Body.Password)
 }
 
 // CheckPassword is the check behind rest.Checks for ChangePassword.
@@ -76,15 +76,15 @@ type emailInput struct {
 	}
 }
 
-// LinkSent is the message of what mails a link.
-const LinkSent = "account.email_link_sent"
+// linkSent is the message of a request that mails a link.
+const linkSent = "account.email_link_sent"
 
 // ChangeEmail handles POST /user/email: 202 whether or not the address is free.
-func (h *HTTP) ChangeEmail(ctx context.Context, in *emailInput) (*rest.Plain[rest.Note], error) {
+func (h *HTTP) ChangeEmail(ctx context.Context, in *emailInput) (*rest.Body[rest.Note], error) {
 	if err := h.svc.ChangeEmail(ctx, authz.From(ctx), in.Body.Email, in.Body.CurrentPassword); err != nil {
 		return nil, err
 	}
-	return rest.Message(LinkSent), nil
+	return rest.Message(linkSent), nil
 }
 
 // CheckEmail is the check behind rest.Checks for ChangeEmail.
@@ -92,9 +92,13 @@ func (h *HTTP) CheckEmail(ctx context.Context, in *emailInput) error {
 	return h.prove(ctx, in.Body.CurrentPassword)
 }
 
-// AskVerification handles POST /user/email/verification. It reports whether a link is needed.
-func (h *HTTP) AskVerification(ctx context.Context, _ *struct{}) (bool, error) {
-	return h.svc.AskVerification(ctx, authz.From(ctx))
+// AskVerification handles POST /user/email/verification. A verified email needs no link.
+func (h *HTTP) AskVerification(ctx context.Context, _ *struct{}) (*rest.AcceptedNote, error) {
+	isNeeded, err := h.svc.AskVerification(ctx, authz.From(ctx))
+	if err != nil || !isNeeded {
+		return &rest.AcceptedNote{}, err
+	}
+	return &rest.AcceptedNote{Message: linkSent}, nil
 }
 
 type verifyInput struct {
@@ -105,7 +109,7 @@ type verifyInput struct {
 }
 
 // VerifyEmail handles POST /auth/verify-email.
-func (h *HTTP) VerifyEmail(ctx context.Context, in *verifyInput) (*rest.Plain[rest.Note], error) {
+func (h *HTTP) VerifyEmail(ctx context.Context, in *verifyInput) (*rest.Body[rest.Note], error) {
 	if err := h.svc.VerifyEmail(ctx, in.Body.Token, in.Body.CurrentPassword); err != nil {
 		return nil, err
 	}
@@ -142,7 +146,7 @@ func (h *HTTP) Sessions(ctx context.Context, _ *struct{}) (*rest.Data[[]UserSess
 	for i, l := range logins {
 		views[i] = session(l, caller.Family)
 	}
-	return rest.List(views), nil
+	return rest.OK(views), nil
 }
 
 type sessionInput struct {
@@ -150,7 +154,7 @@ type sessionInput struct {
 }
 
 // EndSession handles DELETE /user/sessions/{id}.
-func (h *HTTP) EndSession(ctx context.Context, in *sessionInput) (*rest.Empty, error) {
+func (h *HTTP) EndSession(ctx context.Context, in *sessionInput) (*rest.NoBody, error) {
 	id, err := shape.ParseID(in.ID)
 	if err != nil {
 		return nil, err
@@ -159,12 +163,12 @@ func (h *HTTP) EndSession(ctx context.Context, in *sessionInput) (*rest.Empty, e
 	if err == nil && !ended {
 		err = errNotFound
 	}
-	return &rest.Empty{}, err
+	return &rest.NoBody{}, err
 }
 
 // EndOtherSessions handles DELETE /user/sessions.
-func (h *HTTP) EndOtherSessions(ctx context.Context, _ *struct{}) (*rest.Empty, error) {
-	return &rest.Empty{}, h.svc.deps.Accounts.EndOtherLogins(ctx, authz.From(ctx))
+func (h *HTTP) EndOtherSessions(ctx context.Context, _ *struct{}) (*rest.NoBody, error) {
+	return &rest.NoBody{}, h.svc.deps.Accounts.EndOtherLogins(ctx, authz.From(ctx))
 }
 
 type deleteInput struct {
@@ -174,8 +178,8 @@ type deleteInput struct {
 }
 
 // Delete handles DELETE /user.
-func (h *HTTP) Delete(ctx context.Context, in *deleteInput) (*rest.Empty, error) {
-	return &rest.Empty{}, h.svc.Delete(ctx, authz.From(ctx), in.Body.CurrentPassword)
+func (h *HTTP) Delete(ctx context.Context, in *deleteInput) (*rest.NoBody, error) {
+	return &rest.NoBody{}, h.svc.Delete(ctx, authz.From(ctx), in.Body.CurrentPassword)
 }
 
 // Export handles GET /user/export.

@@ -103,7 +103,7 @@ func (h *HTTP) Identities(ctx context.Context, _ *struct{}) (*rest.Data[[]UserId
 			CreatedAt: shape.T(one.CreatedAt), LastUsedAt: shape.TP(one.LastUsedAt),
 		}
 	}
-	return rest.List(views), nil
+	return rest.OK(views), nil
 }
 
 type identityInput struct {
@@ -114,10 +114,10 @@ type identityInput struct {
 }
 
 // RemoveIdentity handles DELETE /user/identities/{id}.
-func (h *HTTP) RemoveIdentity(ctx context.Context, in *identityInput) (*rest.Empty, error) {
+func (h *HTTP) RemoveIdentity(ctx context.Context, in *identityInput) (*rest.NoBody, error) {
 	id, err := shape.ParseID(in.ID)
 	if err != nil {
 		return nil, err
 	}
-	return &rest.Empty{}, h.svc.RemoveIdentity(ctx, authz.From(ctx), id, in.Body.CurrentPassword)
+	return &rest.NoBody{}, h.svc.RemoveIdentity(ctx, authz.From(ctx), id, in.Body.CurrentPassword)
 }

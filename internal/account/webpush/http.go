@@ -38,7 +38,7 @@ func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Data[[]PushSubscrip
 	for i, b := range browsers {
 		views[i] = b.view()
 	}
-	return rest.List(views), nil
+	return rest.OK(views), nil
 }
 
 type subscribeInput struct {
@@ -76,6 +76,6 @@ type unsubscribeInput struct {
 }
 
 // Unsubscribe handles DELETE /push-subscriptions.
-func (h *HTTP) Unsubscribe(ctx context.Context, in *unsubscribeInput) (*rest.Empty, error) {
-	return &rest.Empty{}, h.svc.unsubscribe(ctx, authz.From(ctx).UserID, in.Body.Endpoint)
+func (h *HTTP) Unsubscribe(ctx context.Context, in *unsubscribeInput) (*rest.NoBody, error) {
+	return &rest.NoBody{}, h.svc.unsubscribe(ctx, authz.From(ctx).UserID, in.Body.Endpoint)
 }

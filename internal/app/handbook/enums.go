@@ -6,13 +6,13 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/fault"
 	"github.com/tenantry/tenantry/internal/hook"
-	"github.com/tenantry/tenantry/internal/rest/reference"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // enums are the sets of values with a name. Where a set stands in the rules of a field it is
 // found by its values; the other fields that have it are listed.
-func enums() []reference.Enum {
-	return slices.Concat(billing, machines(), []reference.Enum{
+func enums() []shape.Enum {
+	return slices.Concat(billing, machines(), []shape.Enum{
 		{Name: "Locale", Text: "A language.", Values: []string{"en", "es", "fr", "it"}, Fields: []string{"Settings.locales", "Settings.default_locale"}},
 		{Name: "InvitationStatus", Text: "The state of an invitation.", Values: []string{"pending", "accepted", "revoked", "expired"}},
 		{Name: "LoginKind", Text: "A session of a browser, or a pair of tokens.", Values: []string{"session", "token"}},
@@ -30,7 +30,7 @@ func enums() []reference.Enum {
 }
 
 // billing are the sets of values of what is sold and billed.
-var billing = []reference.Enum{
+var billing = []shape.Enum{
 	{
 		Name: "SubscriptionStatus", Text: "The provider's status of a subscription. It grants features while active or trialing; it is over when canceled or incomplete_expired.",
 		Values: []string{"active", "trialing", "past_due", "unpaid", "paused", "incomplete", "incomplete_expired", "canceled"},
@@ -67,7 +67,7 @@ var billing = []reference.Enum{
 }
 
 // machines are the sets of values of usage, keys and webhooks.
-func machines() []reference.Enum {
+func machines() []shape.Enum {
 	var events, codes []string
 	for _, t := range hook.Types() {
 		events = append(events, string(t))
@@ -75,7 +75,7 @@ func machines() []reference.Enum {
 	for _, code := range fault.Codes() {
 		codes = append(codes, string(code))
 	}
-	return []reference.Enum{
+	return []shape.Enum{
 		{Name: "ErrorCode", Text: "Every code of an error. docs/errors.md says what to do about each.", Values: codes, Fields: []string{"BatchResult.code"}},
 		{Name: "Aggregation", Text: "How one figure is made of the events of a period.", Values: []string{"sum", "max", "count", "last_value"}},
 		{Name: "ResetInterval", Text: "How long a meter counts; monthly follows the billing period.", Values: []string{"none", "daily", "weekly", "monthly"}},

@@ -116,7 +116,7 @@ func (h *Handbook) Book() *reference.Book {
 	csrf.Headers = map[string]string{"X-CSRF-Token": "The value of the cookie `XSRF-TOKEN`, for a frontend on another host that cannot read the cookie."}
 	return &reference.Book{
 		About: about, Tags: h.tags, Kinds: kinds, Enums: enums(), Names: names, Refusals: refusals, Params: params, Fields: texts(), Examples: Examples,
-		Mounted: []reference.Mounted{
+		Mounted: []reference.MountedOperation{
 			csrf,
 			h.mounted("/healthz", "Show whether the process lives", map[int]string{200: "It does"}),
 			h.mounted("/readyz", "Show whether requests can be served", map[int]string{200: "They can", 503: "They cannot, for now"}),
@@ -124,8 +124,8 @@ func (h *Handbook) Book() *reference.Book {
 	}
 }
 
-func (h *Handbook) mounted(path, summary string, answers map[int]string) reference.Mounted {
-	return reference.Mounted{Entry: h.Entry("GET", path), Method: "GET", Path: path, Summary: summary, Answers: answers}
+func (h *Handbook) mounted(path, summary string, answers map[int]string) reference.MountedOperation {
+	return reference.MountedOperation{Entry: h.Entry("GET", path), Method: "GET", Path: path, Summary: summary, Answers: answers}
 }
 
 //go:embed fields.txt

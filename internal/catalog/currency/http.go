@@ -40,7 +40,7 @@ func (h *HTTP) List(ctx context.Context, _ *noInput) (*rest.Data[[]AdminCurrency
 	for i, c := range currencies {
 		views[i] = AdminCurrency(c)
 	}
-	return rest.List(views), nil
+	return rest.OK(views), nil
 }
 
 // ListAddable answers GET /admin/currencies/catalog.
@@ -53,7 +53,7 @@ func (h *HTTP) ListAddable(ctx context.Context, _ *noInput) (*rest.Data[[]catalo
 	for i, c := range currencies {
 		views[i] = c.Public()
 	}
-	return rest.List(views), nil
+	return rest.OK(views), nil
 }
 
 type createInput struct {
@@ -96,12 +96,12 @@ type addInput struct {
 }
 
 // AddListed answers POST /admin/currencies/bulk.
-func (h *HTTP) AddListed(ctx context.Context, in *addInput) (*rest.Plain[AddedCurrencies], error) {
+func (h *HTTP) AddListed(ctx context.Context, in *addInput) (*rest.Body[AddedCurrencies], error) {
 	added, err := h.svc.AddListed(ctx, in.Body.Codes)
 	if err != nil {
 		return nil, err
 	}
-	return rest.Bare(added), nil
+	return rest.NewBody(added), nil
 }
 
 type pathInput struct {
@@ -133,7 +133,7 @@ func (h *HTTP) Update(ctx context.Context, in *updateInput) (*rest.Data[AdminCur
 }
 
 // Delete answers DELETE /admin/currencies/{currency}.
-func (h *HTTP) Delete(ctx context.Context, in *pathInput) (*rest.Empty, error) {
+func (h *HTTP) Delete(ctx context.Context, in *pathInput) (*rest.NoBody, error) {
 	return nil, h.svc.Delete(ctx, strings.ToUpper(in.Currency))
 }
 

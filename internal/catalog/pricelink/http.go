@@ -157,7 +157,7 @@ func (h *HTTP) Statuses(ctx context.Context, in *planInput) (*rest.Data[[]AdminP
 			Status: string(s.Status), Message: h.explain(ctx, s), Warning: h.warn(ctx, s), Meters: switchViews(s.Meters),
 		}
 	}
-	return rest.List(views), nil
+	return rest.OK(views), nil
 }
 
 func switchViews(switches []Switch) []MeterSwitch {

@@ -1,15 +1,11 @@
 package reference
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
-
-// Prefix is what references to schemas begin with.
-const Prefix = "#/components/schemas/"
 
 // The schemas of errors that belong to no domain.
 const (
@@ -43,40 +39,25 @@ type Field struct {
 	Of []Field
 }
 
-func (b *Book) kind(code string) *Kind {
-	if i := slices.IndexFunc(b.Kinds, func(k Kind) bool { return k.Code == code }); i >= 0 {
-		return &b.Kinds[i]
-	}
-	return nil
-}
-
-// errorSchemas returns the schemas of all errors, by their names.
-func (b *Book) errorSchemas() map[string]*huma.Schema {
+// errorSchemas returns the schemas of errors that are no refusal of a domain, and those of the
+// parts of refusals, by their names.
+func (b *Book) errorSchemas() map[string]*shape.Schema {
 	validation := errorSchema("Fields are invalid.")
-	validation.Properties["message"].Description = "The message of the first field, for people."
-	validation.Properties["errors"] = &huma.Schema{
-		Type:        huma.TypeObject,
+	validation.Property("message").Description = "The message of the first field, for people."
+	validation.Add("errors", true, &shape.Schema{
+		Type:        shape.TypeObject,
 		Description: "The messages of each invalid field, by its dotted path, such as `prices.0.currency`.",
-		AdditionalProperties: &huma.Schema{
-			Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString},
-		},
-	}
-	validation.Required = []string{"message", "errors"}
+		Values:      &shape.Schema{Type: shape.TypeArray, Items: &shape.Schema{Type: shape.TypeString}},
+	})
 	internal := errorSchema("An accident. It is in the log under the request's id.")
-	internal.Properties["request_id"] = &huma.Schema{Type: huma.TypeString, Description: "The id of the request, which is also in X-Request-Id."}
-	internal.Required = []string{"message", "request_id"}
-	all := map[string]*huma.Schema{
+	internal.Add("request_id", true, &shape.Schema{Type: shape.TypeString, Description: "The id of the request, which is also in X-Request-Id."})
+	all := map[string]*shape.Schema{
 		errorName: errorSchema("A message, and nothing more for programs than the status."), validationName: validation, internalName: internal,
 	}
 	for _, kind := range b.Kinds {
-		s := errorSchema(kind.Text)
-		s.Properties["code"] = &huma.Schema{Type: huma.TypeString, Enum: []any{kind.Code}, Description: codeText}
-		s.Required = append(s.Required, "code")
-		addFields(s, kind.Fields)
-		all[kind.Name] = s
 		for _, field := range kind.Fields {
 			if len(field.Of) > 0 {
-				of := &huma.Schema{Type: huma.TypeObject, Description: field.Text, Properties: map[string]*huma.Schema{}}
+				of := &shape.Schema{Type: shape.TypeObject, Description: field.Text}
 				addFields(of, field.Of)
 				all[strings.TrimPrefix(field.Type, "[]")] = of
 			}
@@ -85,44 +66,48 @@ func (b *Book) errorSchemas() map[string]*huma.Schema {
 	return all
 }
 
-func addFields(s *huma.Schema, fields []Field) {
+// kindForm returns the form of a refusal whose code is a Kind, nil for any other code.
+func (b *Book) kindForm(code string) *form {
+	i := slices.IndexFunc(b.Kinds, func(k Kind) bool { return k.Code == code })
+	if i < 0 {
+		return nil
+	}
+	s := errorSchema(b.Kinds[i].Text)
+	s.Add("code", true, codeSchema(code))
+	addFields(s, b.Kinds[i].Fields)
+	return &form{b.Kinds[i].Name, s}
+}
+
+func addFields(s *shape.Schema, fields []Field) {
 	for _, field := range fields {
-		s.Properties[field.Name] = field.schema()
-		if !field.Optional {
-			s.Required = append(s.Required, field.Name)
-		}
+		s.Add(field.Name, !field.Optional, field.schema())
 	}
 }
 
-func errorSchema(description string) *huma.Schema {
-	return &huma.Schema{
-		Type: huma.TypeObject, Description: description,
-		Properties: map[string]*huma.Schema{"message": {Type: huma.TypeString, Description: messageText}},
-		Required:   []string{"message"},
-	}
-}
-
-// schema describes the field.
-func (f Field) schema() *huma.Schema {
-	name, list := strings.CutPrefix(f.Type, "[]")
-	name, nullable := strings.CutSuffix(name, "?")
-	s := ref(name)
-	switch name {
-	case huma.TypeString, huma.TypeInteger:
-		s = &huma.Schema{Type: name}
-	case "any":
-		s = &huma.Schema{}
-	}
-	switch {
-	case list:
-		s = &huma.Schema{Type: huma.TypeArray, Items: s}
-	case nullable && s.Type != "":
-		s.Nullable = true
-	case nullable:
-		s = &huma.Schema{AnyOf: []*huma.Schema{s, {Type: "null"}}}
-	}
-	s.Description = cmp.Or(f.Text, s.Description)
+func errorSchema(description string) *shape.Schema {
+	s := &shape.Schema{Type: shape.TypeObject, Description: description}
+	s.Add("message", true, &shape.Schema{Type: shape.TypeString, Description: messageText})
 	return s
 }
 
-func ref(name string) *huma.Schema { return &huma.Schema{Ref: Prefix + name} }
+func codeSchema(codes ...string) *shape.Schema {
+	return &shape.Schema{Type: shape.TypeString, Enum: codes, Description: codeText}
+}
+
+// schema describes the field.
+func (f Field) schema() *shape.Schema {
+	name, isList := strings.CutPrefix(f.Type, "[]")
+	name, isNullable := strings.CutSuffix(name, "?")
+	s := &shape.Schema{Ref: name}
+	switch name {
+	case shape.TypeString, shape.TypeInteger:
+		s = &shape.Schema{Type: name}
+	case "any":
+		s = &shape.Schema{}
+	}
+	if isList {
+		s = &shape.Schema{Type: shape.TypeArray, Items: s}
+	}
+	s.Nullable, s.Description = isNullable, f.Text
+	return s
+}

@@ -6,98 +6,85 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// describeList adds a list's parameters to its operation. Parameters that
-// several lists share are components of the document.
-func describeList(doc *huma.OpenAPI, op *huma.Operation, spec page.Spec) {
-	shared := func(p *huma.Param) {
+// describeList adds a list's parameters to its operation. Parameters that all lists have in one
+// form are components of the document.
+func (b *Book) describeList(d *Document, op *Operation) {
+	spec := op.List
+	addShared := func(p *Parameter) {
 		key := strings.NewReplacer("[", "_", "]", "").Replace(p.Name)
-		components := doc.Components
-		if components.Parameters == nil {
-			components.Parameters = map[string]*huma.Param{}
+		d.Components.Parameters[key] = p
+		op.Parameters = append(op.Parameters, &Parameter{Ref: "#/components/parameters/" + key})
+	}
+	add := func(p *Parameter) {
+		p.Schema.NameEnum(b.Enums)
+		if !slices.ContainsFunc(op.Parameters, func(known *Parameter) bool { return known.Name == p.Name }) {
+			op.Parameters = append(op.Parameters, p) // otherwise the handler's input says more
 		}
-		components.Parameters[key] = p
-		op.Parameters = append(op.Parameters, &huma.Param{Ref: "#/components/parameters/" + key})
 	}
 	one, most := 1.0, float64(page.MaxPerPage)
-	shared(queryParam("page", "Which page, from 1 on. One past the end is empty.", &huma.Schema{Type: huma.TypeInteger, Minimum: &one, Default: 1}))
-	size := func(standard int64) *huma.Param {
-		return queryParam("per_page", "How many entries a page has.", &huma.Schema{Type: huma.TypeInteger, Minimum: &one, Maximum: &most, Default: standard})
-	}
-	if spec.PerPage == 0 {
-		shared(size(page.DefaultPerPage))
+	addShared(queryParam("page", "Which page, from 1 on. One past the end is empty.", &shape.Schema{Type: shape.TypeInteger, Minimum: &one, Default: "1"}))
+	size := &shape.Schema{Type: shape.TypeInteger, Minimum: &one, Maximum: &most, Default: fmt.Sprint(page.DefaultPerPage)}
+	if perPage := queryParam("per_page", "How many entries a page has.", size); spec.PerPage == 0 {
+		addShared(perPage)
 	} else {
-		op.Parameters = append(op.Parameters, size(spec.PerPage))
+		size.Default = fmt.Sprint(spec.PerPage)
+		add(perPage)
 	}
 	for _, name := range slices.Sorted(maps.Keys(spec.Params)) {
-		if slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == name }) {
-			continue // the handler's input says more
-		}
-		op.Parameters = append(op.Parameters, filterParam(name, spec.Params[name]))
+		add(filterParam(name, spec.Params[name]))
 	}
 	for _, name := range slices.Sorted(maps.Keys(spec.Filters)) {
 		filter := spec.Filters[name]
-		p := filterParam("filter["+name+"]", filter)
-		if filter.Kind == page.DateFrom || filter.Kind == page.DateTo {
-			shared(p)
+		if p := filterParam("filter["+name+"]", filter); filter.Kind == page.DateFrom || filter.Kind == page.DateTo {
+			addShared(p)
 		} else {
-			op.Parameters = append(op.Parameters, p)
+			add(p)
 		}
 	}
-	if len(spec.Sorts) > 0 {
-		var sorts []any
-		for _, name := range slices.Sorted(maps.Keys(spec.Sorts)) {
-			sorts = append(sorts, name, "-"+name)
-		}
-		text := fmt.Sprintf("Comma-separated; a leading minus sorts descending. Without it: %s.", spec.DefaultSort)
-		op.Parameters = append(op.Parameters, namesParam("sort", text, sorts))
+	var sorts []string
+	for _, name := range slices.Sorted(maps.Keys(spec.Sorts)) {
+		sorts = append(sorts, name, "-"+name)
+	}
+	if len(sorts) > 0 {
+		add(namesParam("sort", fmt.Sprintf("Comma-separated; a leading minus sorts descending. Without it: %s.", spec.DefaultSort), sorts))
 	}
 	if len(spec.Includes) > 0 {
-		var includes []any
-		for _, name := range spec.Includes {
-			includes = append(includes, name)
-		}
-		op.Parameters = append(op.Parameters, namesParam("include", "Comma-separated.", includes))
+		add(namesParam("include", "Comma-separated.", spec.Includes))
 	}
 }
 
-func queryParam(name, description string, schema *huma.Schema) *huma.Param {
-	return &huma.Param{Name: name, In: "query", Description: description, Schema: schema}
+func queryParam(name, description string, schema *shape.Schema) *Parameter {
+	return &Parameter{Name: name, In: "query", Description: description, Schema: schema}
 }
 
 // namesParam takes a list of names, separated by commas.
-func namesParam(name, description string, names []any) *huma.Param {
-	p := queryParam(name, description, &huma.Schema{
-		Type: huma.TypeArray, Items: &huma.Schema{Type: huma.TypeString, Enum: names},
-	})
-	separate := false
-	p.Explode = &separate
-	return p
+func namesParam(name, description string, names []string) *Parameter {
+	return &Parameter{Name: name, In: "query", Description: description, Explode: new(bool), Schema: &shape.Schema{
+		Type: shape.TypeArray, Items: &shape.Schema{Type: shape.TypeString, Enum: names},
+	}}
 }
 
-func filterParam(name string, f page.Filter) *huma.Param {
-	text := &huma.Schema{Type: huma.TypeString}
+func filterParam(name string, f page.Filter) *Parameter {
+	s, text := &shape.Schema{Type: shape.TypeString}, "Matches exactly."
 	switch f.Kind {
 	case page.Partial:
-		return queryParam(name, "Matches a part, case-insensitively.", text)
+		text = "Matches a part, case-insensitively."
 	case page.Bool:
-		return queryParam(name, "Matches exactly; also 1 and 0.", &huma.Schema{Type: huma.TypeBoolean})
+		s.Type, text = shape.TypeBoolean, "Matches exactly; also 1 and 0."
 	case page.UUID:
-		text.Format = "uuid"
+		s.Format = "uuid"
 	case page.Integer:
-		return queryParam(name, "Matches exactly.", &huma.Schema{Type: huma.TypeInteger})
+		s.Type = shape.TypeInteger
 	case page.Enum:
-		for _, value := range f.Values {
-			text.Enum = append(text.Enum, value)
-		}
+		s.Enum = f.Values
 	case page.DateFrom:
-		return queryParam(name, "A datetime, or a date: its first moment in UTC.", text)
+		text = "A datetime, or a date: its first moment in UTC."
 	case page.DateTo:
-		return queryParam(name, "A datetime, or a date: its last moment in UTC.", text)
+		text = "A datetime, or a date: its last moment in UTC."
 	}
-	return queryParam(name, "Matches exactly.", text)
+	return queryParam(name, text, s)
 }

@@ -1,72 +1,75 @@
-// Package reference completes the OpenAPI document. What decides about a request (the
-// guards, the limits, what is read of it) also says here how it can be answered, so that the
-// two never differ. A Book adds what only people can write: names, texts, and the refusals of
-// the domains.
+// Package reference completes the OpenAPI document. The same facts decide about a request (the
+// guards, the limits, the input) and say here how it can be answered, so that the two never
+// differ. A Book adds what only people can write: names, texts, and the refusals of the domains.
 package reference
 
 import (
 	"cmp"
+	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/limit"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// Book is what is written about an API by hand. Its zero value says nothing.
+// Book has the texts about an API that are written by hand. Its zero value says nothing.
 type Book struct {
 	About   string // the description of the whole
 	Tags    []Tag
 	Kinds   []Kind
-	Enums   []Enum
-	Mounted []Mounted
+	Enums   []shape.Enum
+	Mounted []MountedOperation
 	// Refusals are names for several codes, which stand in order with spaces between. Without one the
 	// codes are the name.
 	Refusals map[string]string
 	// Names renames schemas, which are otherwise called as their types.
 	Names map[string]string
-	// Params are the texts of parameters that have none, by their names.
+	// Params are the texts of parameters without one, by their names.
 	Params map[string]string
-	// Fields are the texts of properties that have none, by their names, or by those of
-	// their schema and theirs with a dot between.
+	// Fields are the texts of properties without one, by their names, or by the names of their schema
+	// and theirs with a dot between.
 	Fields map[string]string
 	// Examples returns the examples of operations, by their names; nil has none.
 	Examples func() map[string]Example
 }
 
-// Example is what an operation was asked and what it answered.
+// Example is a request of an operation and its answers.
 type Example struct {
 	Request any            `json:"request,omitempty"`
 	Answers map[string]any `json:"answers"` // by status
 }
 
 // Tag is a group of operations.
-type Tag struct{ Name, Text string }
+type Tag struct {
+	Name string `json:"name"`
+	Text string `json:"description,omitempty"`
+}
 
-// Entry is what is written about one operation by hand. Its zero value says nothing.
+// Entry has the texts about one operation that are written by hand. Its zero value says nothing.
 type Entry struct {
 	ID   string // a name for generators, in camel case
 	Tag  string
 	Text string
-	// Answers are the codes that its domain refuses with, by status; "" stands for a
+	// Answers are the codes of the refusals of its domain, by status; "" stands for a
 	// refusal without a code. 304 says that the answer has a tag.
 	Answers map[int][]string
 }
 
-// Mounted is something that is answered outside of the route table.
-type Mounted struct {
+// MountedOperation is an operation that is answered outside of the route table.
+type MountedOperation struct {
 	Entry
 
 	Method, Path, Summary string
-	// Answers are what it answers, by status: what that means.
+	// Answers are the meanings of its answers, by status.
 	Answers map[int]string
 	// Headers are the headers of a success and their texts.
 	Headers map[string]string
 }
 
-// Input is what of a request is read before its handler.
+// Input is the part of a request that is read before its handler.
 type Input uint8
 
 // The inputs.
@@ -77,122 +80,76 @@ const (
 	Upload                 // a file in a form
 )
 
-// Operation is what a route says about itself.
-type Operation struct {
-	Entry
+// isSecured reports whether the operation needs a credential.
+func (op *Operation) isSecured() bool { return len(op.Guards) > 0 }
 
-	Method, Path string
-	Scope        string
-	Guards       []string
-	Permission   string
-	Rate         string
-	KeyScope     string
-	Input        Input
-	List         *page.Spec // of a list; nil for others
-}
-
-// secured reports whether the operation needs a credential.
-func (op Operation) secured() bool { return len(op.Guards) > 0 }
-
-// changes reports whether the operation's method may change something.
-func (op Operation) changes() bool { return op.Method != http.MethodGet }
+// mayChange reports whether the operation's method may change something.
+func (op *Operation) mayChange() bool { return op.Method != http.MethodGet }
 
 // Complete adds to a document what follows from its operations and what the book says about
-// them. ops are all of its operations; doc has their answers to what succeeds.
-func (b *Book) Complete(doc *huma.OpenAPI, ops []Operation) {
-	schemas := doc.Components.Schemas.Map()
-	kinds := map[string]*huma.Schema{}
-	for name, s := range b.errorSchemas() {
-		if slices.ContainsFunc(b.Kinds, func(k Kind) bool { return k.Name == name }) {
-			kinds[name] = s // in the document where a refusal has no other form
-		} else {
-			schemas[name] = s
-		}
-	}
-	doc.Components.Headers = headers()
-	for _, op := range ops {
-		item := OperationOf(doc, op.Method, op.Path)
-		b.describe(item, op)
-		addPathParams(item, op)
+// them. The document has the operations with their successes.
+func (b *Book) Complete(doc *Document) {
+	doc.addHeaderComponents()
+	doc.Components.Responses, doc.Components.Parameters = map[string]*Response{}, map[string]*Parameter{}
+	schemas := doc.Components.Schemas
+	maps.Copy(schemas, b.errorSchemas())
+	doc.eachOperation(func(op *Operation) {
+		b.describe(op)
+		addPathParams(op)
 		if op.List != nil {
-			describeList(doc, item, *op.List)
+			b.describeList(doc, op)
 		}
-		b.addRefusals(schemas, kinds, item, op)
-		addHeaders(item, op)
-	}
-	for _, m := range b.Mounted {
-		b.mount(doc, m)
-	}
-	for _, tag := range b.Tags {
-		doc.Tags = append(doc.Tags, &huma.Tag{Name: tag.Name, Description: tag.Text})
-	}
-	eachOperation(doc, func(op *huma.Operation) {
+		addHeaders(op)
+		b.addRefusals(doc, op)
 		for _, p := range op.Parameters {
 			p.Description = cmp.Or(p.Description, b.Params[p.Name])
 		}
 	})
+	for _, m := range b.Mounted {
+		doc.Add(m.operation())
+	}
+	doc.Tags = b.Tags
 	for name, s := range schemas {
 		b.describeFields(name, s)
 	}
 	b.addExamples(doc)
-	nameTexts(schemas)
-	b.nameEnums(doc)
-	shareResponses(doc)
-}
-
-// OperationOf returns an operation of a document.
-func OperationOf(doc *huma.OpenAPI, method, path string) *huma.Operation {
-	item := doc.Paths[path]
-	if item == nil {
-		return nil
-	}
-	return map[string]*huma.Operation{
-		http.MethodGet: item.Get, http.MethodPost: item.Post, http.MethodPut: item.Put,
-		http.MethodPatch: item.Patch, http.MethodDelete: item.Delete,
-	}[method]
 }
 
 // describe adds the words, and which credentials open the operation.
-func (b *Book) describe(item *huma.Operation, op Operation) {
-	item.Description = strings.TrimSpace(op.Text + "\n\n" + op.access())
-	item.Security = []map[string][]string{} // not nil: nobody has to log in
-	if !op.secured() {
+func (b *Book) describe(op *Operation) {
+	op.Description = strings.TrimSpace(op.Entry.Text + "\n\n" + op.access())
+	op.Security = []map[string][]string{} // not nil: no login is needed
+	if !op.isSecured() {
 		return
 	}
 	session := map[string][]string{"session": {}}
-	if op.changes() {
+	if op.mayChange() {
 		session["csrf"] = []string{}
 	}
-	item.Security = append(item.Security, map[string][]string{"bearer": {}}, session)
+	op.Security = append(op.Security, map[string][]string{"bearer": {}}, session)
 	if op.KeyScope != "" {
-		item.Security = append(item.Security, map[string][]string{"apiKey": {}})
+		op.Security = append(op.Security, map[string][]string{"apiKey": {}})
 	}
 }
 
 // addPathParams adds the parameters of the path that only guards read.
-func addPathParams(item *huma.Operation, op Operation) {
+func addPathParams(op *Operation) {
 	for part := range strings.SplitSeq(op.Path, "/") {
-		name, ok := strings.CutPrefix(part, "{")
-		if !ok {
-			continue
-		}
-		name = strings.TrimSuffix(name, "}")
-		if !slices.ContainsFunc(item.Parameters, func(p *huma.Param) bool { return p.In == "path" && p.Name == name }) {
-			item.Parameters = append(item.Parameters, &huma.Param{
-				Name: name, In: "path", Required: true, Schema: &huma.Schema{Type: huma.TypeString},
-			})
+		name, isParam := strings.CutPrefix(strings.TrimSuffix(part, "}"), "{")
+		if isParam && !slices.ContainsFunc(op.Parameters, func(p *Parameter) bool { return p.In == "path" && p.Name == name }) {
+			op.Parameters = append(op.Parameters, &Parameter{Name: name, In: "path", Required: true, Schema: &shape.Schema{Type: shape.TypeString}})
 		}
 	}
 }
 
-// addExamples adds what was recorded. Refusals that operations share have none.
-func (b *Book) addExamples(doc *huma.OpenAPI) {
+// addExamples adds the recorded examples. Refusals, which operations share, have none.
+func (b *Book) addExamples(doc *Document) {
 	if b.Examples == nil {
 		return
 	}
 	examples := b.Examples()
-	eachOperation(doc, func(op *huma.Operation) {
-		e := examples[op.OperationID]
+	doc.eachOperation(func(op *Operation) {
+		e := examples[op.ID]
 		if op.RequestBody != nil && e.Request != nil {
 			op.RequestBody.Content["application/json"].Example = e.Request
 		}
@@ -205,33 +162,80 @@ func (b *Book) addExamples(doc *huma.OpenAPI) {
 }
 
 // describeFields adds the texts of a schema's properties.
-func (b *Book) describeFields(name string, s *huma.Schema) {
-	for key, p := range s.Properties {
+func (b *Book) describeFields(name string, s *shape.Schema) {
+	for _, p := range s.Properties {
 		if p.Description == "" {
-			p.Description = cmp.Or(b.Fields[name+"."+key], b.Fields[key])
+			p.Description = cmp.Or(b.Fields[name+"."+p.Name], b.Fields[p.Name])
 		}
-		b.describeFields(name, p)
+		if p.Ref == "" {
+			b.describeFields(name, p.Schema)
+		}
 	}
 }
 
-// mount describes what is answered outside of the route table.
-func (b *Book) mount(doc *huma.OpenAPI, m Mounted) {
-	item := &huma.Operation{
-		OperationID: m.ID, Method: m.Method, Path: m.Path, Summary: m.Summary, Description: m.Text, Tags: []string{m.Tag},
-		Security: []map[string][]string{}, Responses: map[string]*huma.Response{},
+// operation describes an answer outside of the route table.
+func (m MountedOperation) operation() *Operation {
+	op := &Operation{
+		ID: m.ID, Method: m.Method, Path: m.Path, Summary: m.Summary, Description: m.Text, Tags: []string{m.Tag},
+		Security: []map[string][]string{}, Responses: map[string]*Response{},
 	}
 	for status, meaning := range m.Answers {
-		response := &huma.Response{Description: meaning}
+		response := &Response{Description: meaning}
 		if status != http.StatusNoContent {
-			response.Content = content(ref(errorName))
+			response.Content = JSONContent(shape.Ref(errorName))
 		}
-		if status < http.StatusMultipleChoices {
-			response.Headers = map[string]*huma.Param{}
+		if status < http.StatusMultipleChoices && m.Headers != nil {
+			response.Headers = map[string]*Parameter{}
 			for name, text := range m.Headers {
-				response.Headers[name] = &huma.Param{Description: text, Schema: &huma.Schema{Type: huma.TypeString}}
+				response.Headers[name] = &Parameter{Description: text, Schema: &shape.Schema{Type: shape.TypeString}}
 			}
 		}
-		item.Responses[text(status)] = response
+		op.Responses[text(status)] = response
 	}
-	doc.AddOperation(item)
+	return op
+}
+
+// audiences are the callers of a scope.
+var audiences = map[string]string{
+	"public":        "everybody, without a credential",
+	"user":          "everybody who is logged in",
+	"member":        "members of the tenant, also before its onboarding is complete",
+	"tenant":        "members of the tenant",
+	"admin":         "platform administrators",
+	"billing":       "members of the tenant, and platform administrators for any tenant,",
+	"impersonating": "platform administrators who act as somebody else",
+}
+
+// access says who may call an operation, and how often.
+func (op *Operation) access() string {
+	who := audiences[op.Scope]
+	if op.Permission != "" {
+		who += " with the permission `" + strings.NewReplacer("|", "` or `", "&", "` and `").Replace(op.Permission) + "`"
+	}
+	text := "**Access:** " + who + "."
+	if slices.Contains(op.Guards, "impersonation.refuse") {
+		text += " Not while impersonating (400)."
+	}
+	if slices.Contains(op.Guards, "email.verified") {
+		text += " Only with a verified email, where the settings ask for that."
+	}
+	switch {
+	case op.KeyScope != "":
+		text += fmt.Sprintf(" API keys with the scope %#q.", op.KeyScope)
+	case op.isSecured():
+		text += " No API key."
+	}
+	if op.Rate != "" {
+		by := "client address"
+		switch {
+		case op.Rate == limit.Login:
+			by = "client address and email"
+		case op.isSecured() && limit.ByTenant(op.Rate):
+			by = "tenant"
+		case op.isSecured():
+			by = "user or API key"
+		}
+		text += fmt.Sprintf("\n\n**Rate limit:** group %#q, %d requests a minute by default, counted by %s.", op.Rate, limit.Defaults()[op.Rate], by)
+	}
+	return text
 }

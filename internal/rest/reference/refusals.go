@@ -7,30 +7,18 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
 // codes are the codes that a status can come with; "" stands for a refusal without one.
 type codes map[string]bool
 
-func (c codes) sorted() []string {
-	var list []string
-	for code := range c {
-		if code != "" {
-			list = append(list, code)
-		}
-	}
-	slices.Sort(list)
-	return list
-}
-
-// StatusCSRF is the status for a missing CSRF token, which is no standard one.
+// StatusCSRF is the status for a missing CSRF token, which is not a standard one.
 const StatusCSRF = 419
 
 // refusals returns how an operation can refuse a request (rules: http#order-of-refusals).
-func (op Operation) refusals() map[int]codes {
+func (op *Operation) refusals() map[int]codes {
 	all := map[int]codes{}
 	add := func(when bool, status int, list ...string) {
 		if !when {
@@ -51,8 +39,8 @@ func (op Operation) refusals() map[int]codes {
 	add(true, http.StatusServiceUnavailable, "", string(fault.StorageFull))
 	add(op.Input != Raw, http.StatusBadRequest, "")
 	add(guarded("tenant.resolve") && !ofTenant, http.StatusBadRequest, string(fault.TenantContextRequired))
-	add(op.secured(), http.StatusUnauthorized, "")
-	add(op.secured(), http.StatusForbidden, string(fault.InsufficientScope), string(fault.ImpersonationExpired))
+	add(op.isSecured(), http.StatusUnauthorized, "")
+	add(op.isSecured(), http.StatusForbidden, string(fault.InsufficientScope), string(fault.ImpersonationExpired))
 	add(guarded("tenant.member", "platform.admin", "tenant.member|platform.admin"), http.StatusForbidden, "")
 	add(guarded("onboarding.complete"), http.StatusForbidden, string(fault.OnboardingIncomplete))
 	add(guarded("email.verified"), http.StatusForbidden, string(fault.EmailNotVerified))
@@ -60,11 +48,11 @@ func (op Operation) refusals() map[int]codes {
 	add(op.Input == JSON, http.StatusRequestTimeout, "")
 	add(body, http.StatusRequestEntityTooLarge, "")
 	add(body, http.StatusUnsupportedMediaType, "")
-	add(op.changes(), StatusCSRF, "")
+	add(op.mayChange(), StatusCSRF, "")
 	add(op.Input != Raw, http.StatusUnprocessableEntity)
-	add(op.Input == JSON, http.StatusUnprocessableEntity, "") // a body that is no object
+	add(op.Input == JSON, http.StatusUnprocessableEntity, "") // a body that is not an object
 	add(op.Rate != "", http.StatusTooManyRequests, "")
-	for status, list := range op.Answers {
+	for status, list := range op.Entry.Answers {
 		add(status >= http.StatusBadRequest, status, list...)
 	}
 	return all
@@ -72,82 +60,93 @@ func (op Operation) refusals() map[int]codes {
 
 // namesMore reports whether the path names something that may not exist, besides the tenant
 // of a tenant's route, whose guards refuse it before.
-func (op Operation) namesMore() bool {
+func (op *Operation) namesMore() bool {
 	return strings.Contains(strings.ReplaceAll(op.Path, "{tenantId}", ""), "{") || op.Scope == "billing"
 }
 
-// meanings say what a status means wherever it is answered.
-var meanings = map[int]string{
-	http.StatusBadRequest:            "The request cannot be read, or is not possible for this caller",
-	http.StatusUnauthorized:          "No valid credential",
-	http.StatusForbidden:             "Not allowed",
-	http.StatusNotFound:              "There is no such thing, or it is another tenant's",
-	http.StatusRequestTimeout:        "The body did not arrive in time",
-	http.StatusConflict:              "Conflicts with what is there",
-	http.StatusGone:                  "It is over",
-	http.StatusRequestEntityTooLarge: "The body is too large",
-	http.StatusUnsupportedMediaType:  "The body has another content type",
-	StatusCSRF:                       "The CSRF token is missing or wrong, in cookie mode",
-	http.StatusUnprocessableEntity:   "Fields are invalid, or a rule refuses",
-	http.StatusTooManyRequests:       "Too many requests, or more than is allowed",
-	http.StatusInternalServerError:   "An accident",
-	http.StatusBadGateway:            "The payment provider failed or cannot be reached; nothing has changed",
-	http.StatusServiceUnavailable:    "Busy, or the database is away: try again later",
+// meanings say for each status its name in components and what it means.
+var meanings = map[int][2]string{
+	http.StatusBadRequest:            {"BadRequest", "The request cannot be read, or is not possible for this caller"},
+	http.StatusUnauthorized:          {"Unauthorized", "No valid credential"},
+	http.StatusForbidden:             {"Forbidden", "Not allowed"},
+	http.StatusNotFound:              {"NotFound", "There is no such thing, or it is another tenant's"},
+	http.StatusRequestTimeout:        {"RequestTimeout", "The body did not arrive in time"},
+	http.StatusConflict:              {"Conflict", "Conflicts with what is there"},
+	http.StatusGone:                  {"Gone", "It is over"},
+	http.StatusRequestEntityTooLarge: {"TooLarge", "The body is too large"},
+	http.StatusUnsupportedMediaType:  {"UnsupportedMediaType", "The body has another content type"},
+	StatusCSRF:                       {"CSRFTokenMismatch", "The CSRF token is missing or wrong, in cookie mode"},
+	http.StatusUnprocessableEntity:   {"Invalid", "Fields are invalid, or a rule refuses"},
+	http.StatusTooManyRequests:       {"TooManyRequests", "Too many requests, or more than is allowed"},
+	http.StatusInternalServerError:   {"Internal", "An accident"},
+	http.StatusBadGateway:            {"ProviderFailed", "The payment provider failed or cannot be reached; nothing has changed"},
+	http.StatusServiceUnavailable:    {"Unavailable", "Busy, or the database is away: try again later"},
 }
 
-// addRefusals describes the refusals of an operation. Of what stood there for errors before
-// nothing stays. kinds are the schemas of the book's kinds, by their names.
-func (b *Book) addRefusals(schemas, kinds map[string]*huma.Schema, item *huma.Operation, op Operation) {
-	for status := range item.Responses {
-		if n, err := strconv.Atoi(status); err != nil || n >= http.StatusBadRequest {
-			delete(item.Responses, status)
-		}
-	}
+// addRefusals describes the refusals of an operation, which are components: operations that
+// refuse alike share them.
+func (b *Book) addRefusals(doc *Document, op *Operation) {
 	for status, list := range op.refusals() {
-		forms := b.forms(schemas, kinds, status, list, op.Input != Raw)
+		forms := b.forms(doc.Components.Schemas, status, list, op.Input != Raw)
 		name, schema := forms[0].name, forms[0].schema
-		if len(forms) > 1 {
-			name, schema = responseName(text(status), forms)+refusalSuffix, union(forms)
-			if len(forms) > maxNamedForms {
-				name = Capital(item.OperationID) + statusNames[text(status)] + refusalSuffix
-			}
+		response := responseName(status, forms)
+		if len(forms) > maxNamedForms {
+			response = Capital(op.ID) + meanings[status][0]
 		}
-		schemas[name] = schema
-		item.Responses[text(status)] = &huma.Response{Description: meanings[status], Content: content(ref(name))}
+		if len(forms) > 1 {
+			name, schema = response+refusalSuffix, union(forms)
+		}
+		doc.Components.Schemas[name] = schema
+		r := &Response{Description: meanings[status][1], Content: JSONContent(shape.Ref(name))}
+		r.AddHeaders("X-Request-Id")
+		if op.Rate != "" && status != http.StatusUnauthorized {
+			r.AddHeaders("X-RateLimit-Limit", "X-RateLimit-Remaining")
+		}
+		switch status {
+		case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+			r.AddHeaders("Retry-After")
+		case http.StatusUnauthorized:
+			r.AddHeaders("WWW-Authenticate")
+		}
+		if known := doc.Components.Responses[response]; known == nil || len(known.Headers) < len(r.Headers) {
+			doc.Components.Responses[response] = r
+		}
+		op.Responses[text(status)] = &Response{Ref: "#/components/responses/" + response}
 	}
 }
 
 // form is one form of a refusal: a schema with its name.
 type form struct {
 	name   string
-	schema *huma.Schema
+	schema *shape.Schema
 }
 
 // forms returns the forms of a refusal with a status, at least one.
-func (b *Book) forms(schemas, kinds map[string]*huma.Schema, status int, list codes, validated bool) []form {
-	if status == http.StatusInternalServerError && validated {
-		return []form{{internalName, schemas[internalName]}}
-	}
-	if status == http.StatusInternalServerError { // a handler that writes its answers itself says less
-		return []form{{internalName, schemas[internalName]}, {errorName, schemas[errorName]}}
+func (b *Book) forms(schemas map[string]*shape.Schema, status int, list codes, isValidated bool) []form {
+	internal, plainError := form{internalName, schemas[internalName]}, form{errorName, schemas[errorName]}
+	switch {
+	case status == http.StatusInternalServerError && isValidated:
+		return []form{internal}
+	case status == http.StatusInternalServerError: // a handler that writes its answers itself says less
+		return []form{internal, plainError}
 	}
 	var forms []form
-	if status == http.StatusUnprocessableEntity && validated {
+	if status == http.StatusUnprocessableEntity && isValidated {
 		forms = append(forms, form{validationName, schemas[validationName]})
 	}
 	var plain []string
-	for _, code := range list.sorted() {
-		if kind := b.kind(code); kind != nil {
-			forms = append(forms, form{kind.Name, kinds[kind.Name]})
-		} else {
+	for _, code := range slices.Sorted(maps.Keys(list)) {
+		if kind := b.kindForm(code); kind != nil {
+			forms = append(forms, *kind)
+		} else if code != "" {
 			plain = append(plain, code)
 		}
 	}
 	switch {
 	case len(plain) > 0:
-		forms = append(forms, form{b.codedName(status, plain, !list[""]), coded(plain, !list[""])})
+		forms = append(forms, b.coded(status, plain, !list[""]))
 	case list[""]:
-		forms = append(forms, form{errorName, schemas[errorName]})
+		forms = append(forms, plainError)
 	}
 	return forms
 }
@@ -156,74 +155,95 @@ func (b *Book) forms(schemas, kinds map[string]*huma.Schema, status int, list co
 // their operation.
 const maxNamedForms = 3
 
-// refusalSuffix ends the names of unions, and formsExtension names their forms.
-const (
-	refusalSuffix  = "Refusal"
-	formsExtension = "x-forms"
-)
+// refusalSuffix ends the names of unions.
+const refusalSuffix = "Refusal"
 
 // union returns the schema of a refusal that has one of several forms: one object with the fields
 // of all forms, of which those are required that every form requires. Generators of clients take
 // no anyOf of objects.
-func union(forms []form) *huma.Schema {
+func union(forms []form) *shape.Schema {
 	s := errorSchema("A refusal in one of several forms, of which each has some of these fields.")
-	s.Required = forms[0].schema.Required
-	message := s.Properties["message"]
-	var codes []any
-	var names []string
 	for _, f := range forms {
-		names = append(names, f.name)
-		maps.Copy(s.Properties, f.schema.Properties)
-		if code := f.schema.Properties["code"]; code != nil {
-			codes = append(codes, code.Enum...)
+		s.Forms = append(s.Forms, f.name)
+		for _, p := range f.schema.Properties {
+			known := s.Property(p.Name)
+			if known != nil {
+				known.Enum = append(known.Enum, p.Enum...)
+				continue
+			}
+			isOptional := slices.ContainsFunc(forms, func(other form) bool {
+				same := other.schema.Property(p.Name)
+				return same == nil || !same.Required
+			})
+			own := *p.Schema
+			own.Enum = slices.Clone(p.Enum)
+			s.Add(p.Name, !isOptional, &own)
 		}
-		s.Required = slices.DeleteFunc(slices.Clone(s.Required), func(field string) bool { return !slices.Contains(f.schema.Required, field) })
 	}
-	s.Properties["message"] = message
-	if len(codes) > 0 {
-		s.Properties["code"] = &huma.Schema{Type: huma.TypeString, Enum: codes, Description: codeText}
-	}
-	s.Extensions = map[string]any{formsExtension: names}
 	return s
 }
 
-// coded is the schema of a refusal with one of some codes, or without one unless it is there always.
-func coded(list []string, always bool) *huma.Schema {
+// coded returns the form of a refusal with one of some codes, or without one unless it is there
+// always. SubscriptionBusyError has its code always, ForbiddenOrInsufficientScopeError only for one
+// of its reasons. The book has shorter names.
+func (b *Book) coded(status int, list []string, isAlways bool) form {
 	s := errorSchema("A refusal with one of these codes.")
-	code := &huma.Schema{Type: huma.TypeString, Description: codeText}
-	for _, value := range list {
-		code.Enum = append(code.Enum, value)
-	}
-	s.Properties["code"] = code
-	if always {
-		s.Required = append(s.Required, "code")
-	} else {
+	var words []string
+	if !isAlways {
 		s.Description = "A refusal, which for some reasons has a code."
+		words = append(words, meanings[status][0])
 	}
-	return s
+	s.Add("code", isAlways, codeSchema(list...))
+	if name := b.Refusals[strings.Join(list, " ")]; name != "" {
+		words = append(words, name)
+	} else {
+		for _, code := range list {
+			words = append(words, Pascal(code))
+		}
+	}
+	return form{strings.Join(words, "Or") + "Error", s}
 }
 
-// codedName names that schema: SubscriptionBusyError has its code always, and
-// ForbiddenOrInsufficientScopeError only for one of its reasons. The book has shorter names.
-func (b *Book) codedName(status int, list []string, always bool) string {
+// responseName names a refusal after its forms: SubscriptionBusy has one form, InvalidOrPaymentFailed
+// is for invalid fields or a payment. A form that says no more than its status is called after the status,
+// and Unreadable says that the whole body may be refused too.
+func responseName(status int, forms []form) string {
 	var words []string
-	if name := b.Refusals[strings.Join(list, " ")]; name != "" {
-		if always {
-			return name + "Error"
+	isPlain := false
+	for _, f := range forms {
+		code, isMixed := strings.CutPrefix(strings.TrimSuffix(f.name, "Error"), meanings[status][0]+"Or")
+		switch {
+		case len(forms) > 1 && f.name == errorName:
+			isPlain = true
+		case f.name == errorName, f.name == validationName, f.name == internalName:
+			words = append(words, meanings[status][0])
+		case len(forms) > 1 && isMixed:
+			words, isPlain = append(words, code), true
+		default:
+			words = append(words, strings.TrimSuffix(f.name, "Error"))
 		}
-		return statusNames[text(status)] + "Or" + name + "Error"
 	}
-	if !always {
-		words = append(words, statusNames[text(status)])
+	if isPlain {
+		words = append(words, "Unreadable")
 	}
-	for _, code := range list {
-		words = append(words, pascal(code))
+	return strings.Join(words, "Or")
+}
+
+// Pascal writes a code as a part of a name: PLAN_NOT_SELLABLE is PlanNotSellable.
+func Pascal(code string) string {
+	var name strings.Builder
+	for _, word := range strings.FieldsFunc(strings.ToLower(code), func(c rune) bool { return c == '_' || c == '.' }) {
+		name.WriteString(Capital(word))
 	}
-	return strings.Join(words, "Or") + "Error"
+	return name.String()
+}
+
+// Capital writes a word as a part of a name.
+func Capital(word string) string {
+	if word == "api" || word == "psp" || word == "csrf" {
+		return strings.ToUpper(word)
+	}
+	return strings.ToUpper(word[:1]) + word[1:]
 }
 
 func text(status int) string { return strconv.Itoa(status) }
-
-func content(schema *huma.Schema) map[string]*huma.MediaType {
-	return map[string]*huma.MediaType{"application/json": {Schema: schema}}
-}

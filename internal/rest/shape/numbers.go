@@ -3,6 +3,8 @@ package shape
 import (
 	"bytes"
 	"errors"
+	"fmt"
+	"math"
 	"math/big"
 	"strconv"
 	"strings"
@@ -13,17 +15,22 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-func (v *validator) checkInteger(n *Rules, raw jsontext.Value, path string) jsontext.Value {
+func (v *validator) checkInteger(s *Schema, raw jsontext.Value, path string) jsontext.Value {
 	value, ok := wholeNumber(string(raw))
-	if raw.Kind() != '0' || !ok {
+	switch {
+	case raw.Kind() != '0' || !ok:
 		return v.fail(path, "validation.integer")
+	case s.Format == "int32" && value < math.MinInt32 && s.Minimum == nil:
+		return v.failWith(path, "validation.minimum", "min", math.MinInt32)
+	case s.Format == "int32" && value > math.MaxInt32 && s.Maximum == nil:
+		return v.failWith(path, "validation.maximum", "max", math.MaxInt32)
 	}
-	if !v.inRange(n, float64(value), path) {
+	if !v.inRange(s, float64(value), path) {
 		return nil
 	}
 	out := strconv.AppendInt(nil, value, 10)
-	if !n.inEnum(string(out)) {
-		return v.failWith(path, "validation.enum", "values", strings.Join(n.enum, ", "))
+	if !s.inEnum(string(out)) {
+		return v.failWith(path, "validation.enum", "values", strings.Join(s.Enum, ", "))
 	}
 	return out
 }
@@ -51,35 +58,47 @@ func isModest(number []byte) bool {
 	return len(number) <= 64 && len(exponent) <= len("-308")
 }
 
-func (v *validator) checkNumber(n *Rules, raw jsontext.Value, path string) jsontext.Value {
-	if raw.Kind() != '0' {
-		return v.fail(path, "validation.number")
-	}
+func (v *validator) checkNumber(s *Schema, raw jsontext.Value, path string) jsontext.Value {
 	value, err := strconv.ParseFloat(string(raw), 64)
-	if err != nil && !errors.Is(err, strconv.ErrRange) { // ±Inf of a range error is out of every range
-		return v.fail(path, "validation.number")
-	}
+	isOverflow := errors.Is(err, strconv.ErrRange) // ±Inf is out of every range
 	switch {
-	case !v.inRange(n, value, path):
+	case raw.Kind() != '0' || err != nil && !isOverflow:
+		return v.fail(path, "validation.number")
+	case !v.inRange(s, value, path):
 		return nil
-	case n.format == "quantity":
-		return v.checkQuantity(raw, path)
-	case n.format == "unit-price":
-		return v.checkUnitPrice(raw, path)
-	case err != nil:
+	case s.Format == "quantity":
+		quantity, err := money.ParseQuantity(string(raw))
+		return v.checkExact(quantity, err, money.Decimals, money.Max.String(), path)
+	case s.Format == "unit-price":
+		price, err := money.ParseUnitPrice(string(raw))
+		return v.checkExact(price, err, money.UnitPriceDecimals, strconv.Itoa(money.MaxUnitPrice), path)
+	case isOverflow:
 		return v.fail(path, "validation.number")
 	}
 	return raw
 }
 
-func (v *validator) inRange(n *Rules, value float64, path string) bool {
+// checkExact returns an exact number as package money writes it, or reports why it cannot be read.
+func (v *validator) checkExact(number fmt.Stringer, err error, decimals int, most, path string) jsontext.Value {
 	switch {
-	case n.minimum != nil && value < *n.minimum:
-		v.failWith(path, "validation.minimum", "min", i18n.Digits(formatBound(*n.minimum)))
-	case n.above != nil && value <= *n.above:
-		v.failWith(path, "validation.above", "min", i18n.Digits(formatBound(*n.above)))
-	case n.maximum != nil && value > *n.maximum:
-		v.failWith(path, "validation.maximum", "max", i18n.Digits(formatBound(*n.maximum)))
+	case errors.Is(err, money.ErrTooPrecise):
+		return v.failWith(path, "validation.decimals", "max", decimals)
+	case errors.Is(err, money.ErrTooLarge):
+		return v.failWith(path, "validation.maximum", "max", i18n.Digits(most))
+	case err != nil:
+		return v.fail(path, "validation.number")
+	}
+	return jsontext.Value(number.String())
+}
+
+func (v *validator) inRange(s *Schema, value float64, path string) bool {
+	switch {
+	case s.Minimum != nil && value < *s.Minimum:
+		v.failWith(path, "validation.minimum", "min", i18n.Digits(formatBound(*s.Minimum)))
+	case s.Above != nil && value <= *s.Above:
+		v.failWith(path, "validation.above", "min", i18n.Digits(formatBound(*s.Above)))
+	case s.Maximum != nil && value > *s.Maximum:
+		v.failWith(path, "validation.maximum", "max", i18n.Digits(formatBound(*s.Maximum)))
 	default:
 		return true
 	}
@@ -87,33 +106,3 @@ func (v *validator) inRange(n *Rules, value float64, path string) bool {
 }
 
 func formatBound(bound float64) string { return strconv.FormatFloat(bound, 'f', -1, 64) }
-
-// checkQuantity accepts a number with at most six decimals, up to 1e12.
-func (v *validator) checkQuantity(raw jsontext.Value, path string) jsontext.Value {
-	quantity, err := money.ParseQuantity(string(raw))
-	switch {
-	case errors.Is(err, money.ErrTooPrecise):
-		return v.failWith(path, "validation.decimals", "max", money.Decimals)
-	case errors.Is(err, money.ErrTooLarge):
-		return v.failWith(path, "validation.maximum", "max", i18n.Digits(money.Max.String()))
-	case err != nil:
-		return v.fail(path, "validation.number")
-	}
-	return jsontext.Value(quantity.String())
-}
-
-// checkUnitPrice accepts a number with at most twelve decimals, from 0 to 1e12.
-func (v *validator) checkUnitPrice(raw jsontext.Value, path string) jsontext.Value {
-	price, err := money.ParseUnitPrice(string(raw))
-	switch {
-	case errors.Is(err, money.ErrTooPrecise):
-		return v.failWith(path, "validation.decimals", "max", money.UnitPriceDecimals)
-	case errors.Is(err, money.ErrTooLarge):
-		return v.failWith(path, "validation.maximum", "max", money.MaxUnitPrice)
-	case errors.Is(err, money.ErrNegative):
-		return v.failWith(path, "validation.minimum", "min", 0)
-	case err != nil:
-		return v.fail(path, "validation.number")
-	}
-	return jsontext.Value(price.String())
-}

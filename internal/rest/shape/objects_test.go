@@ -22,7 +22,7 @@ func TestPaths(t *testing.T) {
 		Name  string     `json:"name" minLength:"1"`
 		Texts [][]string `json:"texts,omitempty" maxItems:"2"`
 		Inner []struct {
-			Count int8 `json:"count"`
+			Count int32 `json:"count"`
 		} `json:"inner,omitempty"`
 	}
 	type body struct {
@@ -40,13 +40,13 @@ func TestPaths(t *testing.T) {
 		`{"rows":[{"name":"a"}]}`:   nil,
 		`{"rows":[{"name":" "}]}`:   {"rows.0.name": "required"},
 		`{"rows":[{"name":"a"},1]}`: {"rows.1": "object"},
-		`{"rows":[{"name":"a","texts":[["a",1],[null],"x"]}]}`:                            {"rows.0.texts": "max_items"},
-		`{"rows":[{"name":"a","texts":[["a",1],"x"]}]}`:                                   {"rows.0.texts.0.1": "string", "rows.0.texts.1": "array"},
-		`{"rows":[{"name":"a","texts":[[null]]}]}`:                                        {"rows.0.texts.0.0": "null"},
-		`{"rows":[{"name":"a"},{"inner":[{"count":1},{"count":128},{"count":-129},{}]}]}`: {"rows.1.name": "required", "rows.1.inner.1.count": "maximum", "rows.1.inner.2.count": "minimum", "rows.1.inner.3.count": "required"},
-		`{"rows":[{"name":"a"}],"titles":{"x":{"fr":"a"},"y":{"en":"a","xx":"b"}}}`:       {"titles.x.en": "required", "titles.y.xx": "unsupported"},
-		`{"rows":[{"name":"a"}],"maps":{"a":{"b":"1","c":1},"d":null}}`:                   {"maps.a.b": "number", "maps.d": "null"},
-		`{"rows":[{"name":"a"}],"maps":{"a.b":{"c":true}}}`:                               {"maps.a.b.c": "number"},
+		`{"rows":[{"name":"a","texts":[["a",1],[null],"x"]}]}`:                                          {"rows.0.texts": "max_items"},
+		`{"rows":[{"name":"a","texts":[["a",1],"x"]}]}`:                                                 {"rows.0.texts.0.1": "string", "rows.0.texts.1": "array"},
+		`{"rows":[{"name":"a","texts":[[null]]}]}`:                                                      {"rows.0.texts.0.0": "null"},
+		`{"rows":[{"name":"a"},{"inner":[{"count":1},{"count":2147483648},{"count":-2147483649},{}]}]}`: {"rows.1.name": "required", "rows.1.inner.1.count": "maximum", "rows.1.inner.2.count": "minimum", "rows.1.inner.3.count": "required"},
+		`{"rows":[{"name":"a"}],"titles":{"x":{"fr":"a"},"y":{"en":"a","xx":"b"}}}`:                     {"titles.x.en": "required", "titles.y.xx": "unsupported"},
+		`{"rows":[{"name":"a"}],"maps":{"a":{"b":"1","c":1},"d":null}}`:                                 {"maps.a.b": "number", "maps.d": "null"},
+		`{"rows":[{"name":"a"}],"maps":{"a.b":{"c":true}}}`:                                             {"maps.a.b.c": "number"},
 	} {
 		if _, broken := normalize(t, rules, text); !maps.Equal(broken, want) {
 			t.Errorf("%s: %v, want %v", text, broken, want)
@@ -63,7 +63,7 @@ func TestEach(t *testing.T) {
 		Tags  []string `json:"tags,omitempty"`
 	}
 	type body struct {
-		Items []shape.Each[item] `json:"items" maxItems:"9"`
+		Items []shape.Item[item] `json:"items" maxItems:"9"`
 	}
 	rules := rulesOf[body](t)
 	normal, broken := normalize(t, rules, `{"items":[{"name":" a "},{"name":"long","count":0,"tags":[1]},7,null,[],{},{"name":"b","count":2.0}]}`)
@@ -226,7 +226,7 @@ func TestRulesThatNothingEnforces(t *testing.T) {
 		},
 		"an Each of texts": func() {
 			rulesOf[struct {
-				Items []shape.Each[string] `json:"items"`
+				Items []shape.Item[string] `json:"items"`
 			}](t)
 		},
 	} {

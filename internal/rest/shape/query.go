@@ -1,7 +1,6 @@
 package shape
 
 import (
-	"net/url"
 	"strings"
 	"unicode/utf8"
 
@@ -10,73 +9,71 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// NormalizeQuery returns the declared parameters of a query in normal form. Of a
-// parameter that is repeated the last one counts, of a list all do. Parameters that
-// break a rule are added to broken.
-func NormalizeQuery(params []Property, query url.Values, broken *fault.Fields) url.Values {
-	if len(params) == 0 {
-		return nil
+// ParseTexts returns the JSON of a parameter that a URL has as texts: its default if there is
+// none, nil if there is none either. Of a parameter that is repeated the last text counts, of a
+// list all do. Texts that break a rule are added to broken.
+func (p Property) ParseTexts(texts []string, broken *fault.Fields) jsontext.Value {
+	if p.Items == nil && len(texts) > 0 {
+		texts = texts[len(texts)-1:]
+	} else {
+		texts = strings.Split(strings.Join(texts, ","), ",")
 	}
-	out := url.Values{}
-	for _, p := range params {
-		var texts []string
-		if given := query[p.Name]; p.Rules.kind == "array" {
-			texts = strings.Split(strings.Join(given, ","), ",")
-		} else if len(given) > 0 {
-			texts = given[len(given)-1:]
+	var values []jsontext.Value
+	isGiven := false
+	for _, text := range texts {
+		if text = strings.TrimSpace(text); text == "" {
+			continue
 		}
-		for _, text := range texts {
-			if text = strings.TrimSpace(text); text == "" {
-				continue
-			}
-			n := p.Rules
-			if n.kind == "array" {
-				n = n.items
-			}
-			if checked, ok := n.CheckText(text, p.Name, broken); ok {
-				out.Add(p.Name, checked)
-			}
+		isGiven = true
+		s := p.Schema
+		if p.Items != nil {
+			s = p.Items
 		}
-		if p.Required && strings.TrimSpace(strings.Join(texts, "")) == "" {
-			broken.Add(p.Name, "validation.required")
+		if value := s.ParseText(text, p.Name, broken); value != nil {
+			values = append(values, value)
 		}
 	}
-	return out
+	switch {
+	case !isGiven && p.Required:
+		broken.Add(p.Name, "validation.required")
+	case !isGiven && p.Default != "":
+		return p.literal(p.Default)
+	case p.Items != nil && len(values) > 0:
+		return arrayOf(values)
+	case len(values) > 0:
+		return values[0]
+	}
+	return nil
 }
 
-// CheckText returns a parameter in normal form, and reports whether it keeps to the
-// rules. In a URL everything is text, so numbers and booleans are read from text.
-func (n *Rules) CheckText(text, name string, broken *fault.Fields) (normal string, ok bool) {
+// ParseText returns the JSON of a text in a URL, or nil when it breaks a rule. In a URL
+// everything is text, so numbers and booleans are read from text.
+func (s *Schema) ParseText(text, name string, broken *fault.Fields) jsontext.Value {
 	v := validator{broken: broken}
-	var raw jsontext.Value
-	switch n.kind {
-	case "boolean":
+	switch s.Type {
+	case TypeBoolean:
 		switch text {
 		case "true", "1":
-			return "true", true
+			return jsontext.Value("true")
 		case "false", "0":
-			return "false", true
+			return jsontext.Value("false")
 		}
-		v.fail(name, "validation.boolean")
-		return "", false
-	case "integer", "number":
-		raw = jsontext.Value(text)
+		return v.fail(name, "validation.boolean")
+	case TypeInteger, TypeNumber:
+		raw := jsontext.Value(text)
 		if !raw.IsValid() || raw.Kind() != '0' {
-			v.fail(name, "validation."+n.kind)
-			return "", false
+			return v.fail(name, "validation."+s.Type)
 		}
-		checked := v.check(n, raw, name)
-		return string(checked), checked != nil
+		return v.check(s, raw, name)
 	}
 	if !utf8.ValidString(text) {
-		v.fail(name, "validation.characters")
-		return "", false
+		return v.fail(name, "validation.characters")
 	}
-	raw, _ = jsontext.AppendQuote(nil, text)
-	checked := v.checkString(n, raw, name)
-	if checked == nil {
-		return "", false
-	}
-	unquoted, _ := jsontext.AppendUnquote(nil, checked)
-	return string(unquoted), true
+	return v.checkString(s, quote(text), name)
+}
+
+// IsNormalText reports whether a text in a URL keeps to the rules and is in normal form.
+func (s *Schema) IsNormalText(text string) bool {
+	value := s.ParseText(text, "", new(fault.Fields))
+	return value != nil && (string(value) == text || value.Kind() == '"' && string(unquote(value)) == text)
 }

@@ -1,86 +1,162 @@
+// Package shape describes and validates the values of requests and answers. A Schema is
+// derived from a Go type and its struct tags. OpenAPI prints the schema and Normalize
+// enforces it, so a rule is stated once, on the field.
 package shape
 
 import (
-	"cmp"
-	"fmt"
-	"reflect"
-	"slices"
-	"strings"
-	"time"
+	"regexp"
 
-	"github.com/danielgtaylor/huma/v2"
-	"github.com/google/uuid"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
-// NewRegistry returns an empty registry for the schemas of named types, whose
-// references begin with prefix. names renames schemas.
-func NewRegistry(prefix string, names map[string]string) huma.Registry {
-	registry := huma.NewMapRegistry(prefix, func(t reflect.Type, hint string) string {
-		return schemaName(huma.DefaultSchemaNamer(t, hint), names)
-	})
-	registry.RegisterTypeAlias(reflect.TypeFor[uuid.UUID](), reflect.TypeFor[uuidSchema]())
-	return registry
+// The types of JSON schema.
+const (
+	TypeString  = "string"
+	TypeInteger = "integer"
+	TypeNumber  = "number"
+	TypeBoolean = "boolean"
+	TypeArray   = "array"
+	TypeObject  = "object"
+)
+
+// Prefix begins the references to schemas.
+const Prefix = "#/components/schemas/"
+
+// Schema describes a value and the rules that it has to keep to. A zero limit does not apply.
+type Schema struct {
+	Type          string         `json:"-"` // "" is any value
+	Nullable      bool           `json:"-"`
+	Ref           string         `json:"-"` // the name of a component, which is printed instead of the rules
+	Default       string         `json:"-"` // as the tag states it; "" is none
+	Example       string         `json:"-"` // likewise
+	Enum          []string       `json:"-"`
+	Properties    []Property     `json:"-"` // of an object, in the order of the struct's fields
+	Values        *Schema        `json:"-"` // of an object with keys of the caller's own
+	IsFreeForm    bool           `json:"-"` // an object whose keys and values are the caller's own
+	IsClosed      bool           `json:"-"` // an object that refuses unknown keys
+	Description   string         `json:"description,omitempty"`
+	Format        string         `json:"format,omitempty"`
+	Pattern       *regexp.Regexp `json:"pattern,omitzero"`
+	MinLength     int            `json:"minLength,omitzero"`
+	MaxLength     int            `json:"maxLength,omitzero"`
+	Minimum       *float64       `json:"minimum,omitzero"`
+	Above         *float64       `json:"exclusiveMinimum,omitzero"`
+	Maximum       *float64       `json:"maximum,omitzero"`
+	Items         *Schema        `json:"items,omitzero"` // of an array
+	MinItems      int            `json:"minItems,omitzero"`
+	MaxItems      int            `json:"maxItems,omitzero"`
+	MaxBytes      int            `json:"x-max-bytes,omitzero"` // of a free-form object, as compact JSON
+	OneOf         []*Schema      `json:"oneOf,omitempty"`
+	Discriminator map[string]any `json:"discriminator,omitempty"` // of OneOf
+	Forms         []string       `json:"x-forms,omitempty"`       // the components that the schema of a refusal unites
+
+	isItem bool // an Item, which checks its value when it is decoded
 }
 
-// schemaName returns what a schema is called that huma would call name: an answer with one
-// resource is PlanAnswer, one with several PlanList, one with a page of them PlanPage.
-func schemaName(name string, names map[string]string) string {
-	if inner, ok := strings.CutPrefix(name, "DataList"); ok && strings.HasSuffix(name, "Body") {
-		return schemaName(strings.TrimSuffix(inner, "Body"), names) + "List"
-	}
-	if inner, ok := strings.CutPrefix(name, "Data"); ok && strings.HasSuffix(name, "Body") {
-		return schemaName(strings.TrimSuffix(inner, "Body"), names) + "Answer"
-	}
-	for prefix, kind := range map[string]string{"Page": "Page", "Part": "List"} {
-		if inner, ok := strings.CutPrefix(name, prefix); ok && inner != "" && names[name] == "" {
-			return schemaName(inner, names) + kind
+// Property is a key of an object or a parameter.
+type Property struct {
+	Name     string
+	Required bool
+	*Schema
+
+	confirms string // the property that must have the same value; "" is none
+}
+
+// Ref returns the schema that refers to a component.
+func Ref(name string) *Schema { return &Schema{Ref: name} }
+
+// Property returns the property of a name, or nil.
+func (s *Schema) Property(name string) *Property {
+	for i := range s.Properties {
+		if s.Properties[i].Name == name {
+			return &s.Properties[i]
 		}
 	}
-	return cmp.Or(names[name], name)
+	return nil
 }
 
-// uuidSchema is the schema of uuid.UUID, which huma would describe as any text.
-type uuidSchema struct{}
-
-func (uuidSchema) Schema(huma.Registry) *huma.Schema {
-	return &huma.Schema{Type: huma.TypeString, Format: "uuid"}
-}
-
-// SettleNullables applies one rule to requests and responses: a pointer without
-// omitempty is null when it is nil, and nothing else is null unless it is tagged
-// nullable. It may be called twice.
-func SettleNullables(s *huma.Schema, t reflect.Type) {
-	for t.Kind() == reflect.Pointer {
-		t = t.Elem()
-	}
-	if t.Kind() != reflect.Struct {
+// Add adds a property, in place of one with the same name.
+func (s *Schema) Add(name string, required bool, schema *Schema) {
+	if p := s.Property(name); p != nil {
+		p.Schema = schema
 		return
 	}
-	for _, field := range reflect.VisibleFields(t) {
-		name := jsonName(field)
-		p := s.Properties[name]
-		if name == "" || p == nil || len(p.AnyOf) > 0 {
-			continue
-		}
-		if field.Type == reflect.TypeFor[time.Time]() || field.Type == reflect.TypeFor[*time.Time]() {
-			panic(fmt.Sprintf("%s.%s is a time.Time, whose fraction has no fixed length: make it a shape.Time", t, field.Name))
-		}
-		ruleTexts(p)
-		nullable := field.Tag.Get("nullable") == "true"
-		if field.Type.Kind() == reflect.Pointer && field.Tag.Get("nullable") == "" {
-			nullable = !strings.Contains(field.Tag.Get("json"), ",omit")
-		}
-		switch {
-		case p.Ref != "" && nullable:
-			s.Properties[name] = &huma.Schema{
-				Description: p.Description,
-				AnyOf:       []*huma.Schema{{Ref: p.Ref}, {Type: "null"}},
-			}
-		case p.Type != "":
-			p.Nullable = nullable
-			if nullable && len(p.Enum) > 0 && !slices.Contains(p.Enum, nil) {
-				p.Enum = append(p.Enum, nil)
-			}
+	s.Properties = append(s.Properties, Property{Name: name, Required: required, Schema: schema})
+}
+
+// plain is a Schema without its method.
+type plain Schema
+
+// printed is the JSON of a Schema.
+type printed struct {
+	Type                 any            `json:"type,omitempty"`
+	Ref                  string         `json:"$ref,omitempty"`
+	AnyOf                []*Schema      `json:"anyOf,omitempty"`
+	ContentMediaType     string         `json:"contentMediaType,omitempty"`
+	Default              jsontext.Value `json:"default,omitzero"`
+	Examples             []any          `json:"examples,omitempty"`
+	Enum                 []any          `json:"enum,omitempty"`
+	Properties           map[string]any `json:"properties,omitempty"`
+	Required             []string       `json:"required,omitempty"`
+	AdditionalProperties any            `json:"additionalProperties,omitzero"`
+	plain
+}
+
+// MarshalJSON prints the schema for OpenAPI 3.1.
+func (s *Schema) MarshalJSON() ([]byte, error) {
+	out := printed{plain: plain{Description: s.Description}}
+	if s.Default != "" {
+		out.Default = s.literal(s.Default)
+	}
+	switch {
+	case s.Ref != "" && s.Nullable:
+		out.AnyOf = []*Schema{Ref(s.Ref), {Type: "null"}}
+	case s.Ref != "":
+		out.Ref = Prefix + s.Ref
+	default:
+		s.printRules(&out)
+	}
+	return json.Marshal(out, json.Deterministic(true))
+}
+
+func (s *Schema) printRules(out *printed) {
+	out.Type, out.plain = s.Type, plain(*s)
+	if s.Format == "binary" {
+		out.ContentMediaType = "application/octet-stream"
+	}
+	if s.Example != "" {
+		out.Examples = []any{s.literal(s.Example)}
+	}
+	for _, value := range s.Enum {
+		out.Enum = append(out.Enum, s.literal(value))
+	}
+	if s.Nullable && s.Type != "" {
+		out.Type = []string{s.Type, "null"}
+		if len(s.Enum) > 0 {
+			out.Enum = append(out.Enum, nil)
 		}
 	}
+	out.Properties = map[string]any{}
+	for _, p := range s.Properties {
+		out.Properties[p.Name] = p.Schema
+		if p.Required {
+			out.Required = append(out.Required, p.Name)
+		}
+	}
+	switch {
+	case s.Values != nil:
+		out.AdditionalProperties = s.Values
+	case s.IsFreeForm, s.IsClosed:
+		out.AdditionalProperties = s.IsFreeForm
+	}
+}
+
+// literal returns the JSON of a value in a tag. Only strings have no quotes there.
+func (s *Schema) literal(text string) jsontext.Value {
+	if s.Type != TypeString {
+		return jsontext.Value(text)
+	}
+	quoted, _ := jsontext.AppendQuote(nil, text)
+	return quoted
 }

@@ -15,58 +15,57 @@ import (
 // around it. Passwords have a form of their own (account.Passwords).
 func NormalText(text string) string { return strings.TrimSpace(norm.NFC.String(text)) }
 
-func (v *validator) checkString(n *Rules, raw jsontext.Value, path string) jsontext.Value {
+func (v *validator) checkString(s *Schema, raw jsontext.Value, path string) jsontext.Value {
 	if raw.Kind() != '"' {
 		return v.fail(path, "validation.string")
 	}
 	text := string(unquote(raw))
-	if n.format != "password" {
+	if s.Format != "password" {
 		text = NormalText(text)
 	}
-	if v.badCharacters(text, n.format == "multiline") {
+	if v.hasBadCharacters(text, s.Format == "multiline") {
 		return v.fail(path, "validation.characters")
 	}
 	length := utf8.RuneCountInString(text)
-	if n.format == "password" {
+	if s.Format == "password" {
 		length = PasswordLength(text)
-		if n.maxLength > 0 && len(text) > n.maxLength {
+		if s.MaxLength > 0 && len(text) > s.MaxLength {
 			length = len(text) // a password is bounded in bytes: hashing costs by the byte
 		}
 	}
 	switch {
-	case length == 0 && n.minLength > 0:
+	case length == 0 && s.MinLength > 0:
 		return v.fail(path, "validation.required")
-	case length < n.minLength:
-		return v.failWith(path, "validation.min_length", "min", n.minLength)
-	case n.maxLength > 0 && length > n.maxLength:
-		return v.failWith(path, "validation.max_length", "max", n.maxLength)
-	case !n.inEnum(text):
-		return v.failWith(path, "validation.enum", "values", strings.Join(n.enum, ", "))
-	case n.pattern != nil && !n.pattern.MatchString(text):
+	case length < s.MinLength:
+		return v.failWith(path, "validation.min_length", "min", s.MinLength)
+	case s.MaxLength > 0 && length > s.MaxLength:
+		return v.failWith(path, "validation.max_length", "max", s.MaxLength)
+	case !s.inEnum(text):
+		return v.failWith(path, "validation.enum", "values", strings.Join(s.Enum, ", "))
+	case s.Pattern != nil && !s.Pattern.MatchString(text):
 		return v.fail(path, "validation.pattern")
 	}
-	if check := formats[n.format]; check.valid != nil && !check.valid(text) {
+	if check := formats[s.Format]; check.valid != nil && !check.valid(text) {
 		return v.fail(path, check.message)
 	}
-	if n.format == "currency" {
+	if s.Format == "currency" {
 		text = strings.ToUpper(text)
 	}
 	if len(text) == len(raw)-2 && string(raw[1:len(raw)-1]) == text { // nothing to trim, nothing escaped
 		return raw
 	}
-	out, _ := jsontext.AppendQuote(nil, text)
-	return out
+	return quote(text)
 }
 
-func (n *Rules) inEnum(text string) bool { return len(n.enum) == 0 || slices.Contains(n.enum, text) }
+func (s *Schema) inEnum(text string) bool { return len(s.Enum) == 0 || slices.Contains(s.Enum, text) }
 
 // PasswordLength returns the number of characters of a password, in the form that is hashed.
 func PasswordLength(password string) int {
 	return utf8.RuneCountInString(norm.NFKC.String(password))
 }
 
-// badCharacters reports whether a text has control characters or invalid UTF-8.
-func (v *validator) badCharacters(text string, multiline bool) bool {
+// hasBadCharacters reports whether a text has control characters or invalid UTF-8.
+func (v *validator) hasBadCharacters(text string, multiline bool) bool {
 	for _, c := range text {
 		if multiline && (c == '\n' || c == '\r' || c == '\t') {
 			continue
@@ -93,7 +92,7 @@ func NotInName(c rune) bool {
 // control characters and no invalid UTF-8.
 func CleanText(texts ...string) bool {
 	for _, text := range texts {
-		if !utf8.ValidString(text) || new(validator).badCharacters(text, false) {
+		if !utf8.ValidString(text) || new(validator).hasBadCharacters(text, false) {
 			return false
 		}
 	}

@@ -3,6 +3,7 @@ package shape
 import (
 	"bytes"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,7 +16,7 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-// validator checks a value against its rules and rewrites it in normal form.
+// validator checks a value against its schema and rewrites it in normal form.
 type validator struct {
 	broken *fault.Fields
 	// suspect says that the text has invalid UTF-8 or lone surrogates somewhere.
@@ -28,23 +29,20 @@ type validator struct {
 // the last one counts, and invalid UTF-8 is reported on its field.
 var lenient = json.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
 
+var null = jsontext.Value("null")
+
 // Readable reports whether a text is JSON that Normalize can read.
 func Readable(raw jsontext.Value) bool { return raw.IsValid(lenient) }
 
 // Normalize returns a value in normal form: known keys only, strings trimmed and in NFC,
-// empty strings null where nullable, and numbers written in one way. A value in
-// normal form is its own normal form. Every field that breaks a rule is added to
-// broken (rules: http#validation), and left out; a broken item of an array is null. The value
-// must be Readable.
-func (n *Rules) Normalize(raw jsontext.Value, broken *fault.Fields) jsontext.Value {
-	v := validator{broken: broken, suspect: isSuspect(raw)}
-	return v.check(n, raw, "")
-}
-
-// isSuspect reports whether a text has invalid UTF-8 or lone surrogates.
-func isSuspect(raw jsontext.Value) bool {
-	clean := utf8.Valid(raw) && !bytes.Contains(raw, []byte(`\u`))
-	return !clean && !raw.IsValid(jsontext.AllowDuplicateNames(true))
+// empty strings null where nullable, defaults for absent values, and numbers written in one
+// way. A value in normal form is its own normal form. Every field that breaks a rule is added
+// to broken (rules: http#validation), and left out; a broken item of an array is null. The
+// value must be Readable.
+func (s *Schema) Normalize(raw jsontext.Value, broken *fault.Fields) jsontext.Value {
+	clean := utf8.Valid(raw) && !bytes.Contains(raw, []byte(`\u`)) || raw.IsValid(jsontext.AllowDuplicateNames(true))
+	v := validator{broken: broken, suspect: !clean}
+	return v.check(s, raw, "")
 }
 
 // unquote returns the text of a JSON string, without a copy where possible.
@@ -54,6 +52,11 @@ func unquote(raw jsontext.Value) []byte {
 	}
 	text, _ := jsontext.AppendUnquote(nil, raw)
 	return text
+}
+
+func quote(text string) jsontext.Value {
+	quoted, _ := jsontext.AppendQuote(nil, text)
+	return quoted
 }
 
 func (v *validator) fail(path, message string) jsontext.Value {
@@ -67,32 +70,31 @@ func (v *validator) failWith(path, message, arg string, value any) jsontext.Valu
 }
 
 // check returns the normal form of raw, or nil when it broke a rule.
-func (v *validator) check(n *Rules, raw jsontext.Value, path string) jsontext.Value {
-	if n.independent {
-		return v.checkIndependent(n, raw)
-	}
-	if raw.Kind() == 'n' {
-		if !n.nullable {
-			return v.fail(path, "validation.null")
-		}
+func (v *validator) check(s *Schema, raw jsontext.Value, path string) jsontext.Value {
+	switch kind := raw.Kind(); {
+	case s.isItem:
 		return raw
+	case kind == 'n' && (s.Nullable || s.Type == ""):
+		return raw
+	case kind == 'n':
+		return v.fail(path, "validation.null")
 	}
-	switch n.kind {
-	case "string":
-		return v.checkString(n, raw, path)
-	case "integer":
-		return v.checkInteger(n, raw, path)
-	case "number":
-		return v.checkNumber(n, raw, path)
-	case "boolean":
+	switch s.Type {
+	case TypeString:
+		return v.checkString(s, raw, path)
+	case TypeInteger:
+		return v.checkInteger(s, raw, path)
+	case TypeNumber:
+		return v.checkNumber(s, raw, path)
+	case TypeBoolean:
 		if k := raw.Kind(); k != 't' && k != 'f' {
 			return v.fail(path, "validation.boolean")
 		}
 		return raw
-	case "array":
-		return v.checkArray(n, raw, path)
-	case "object":
-		return v.checkObject(n, raw, path)
+	case TypeArray:
+		return v.checkArray(s, raw, path)
+	case TypeObject:
+		return v.checkObject(s, raw, path)
 	default:
 		return v.checkFreeForm(raw, path)
 	}
@@ -105,98 +107,120 @@ func children(raw jsontext.Value, f func(key []byte, value jsontext.Value)) {
 	if _, err := dec.ReadToken(); err != nil {
 		return
 	}
-	read := func() (jsontext.Value, bool) {
-		value, err := dec.ReadValue()
-		end := dec.InputOffset() // the value itself is only valid until the next call
-		return raw[int(end)-len(value) : end], err == nil
-	}
-	inObject := raw.Kind() == '{'
+	var key []byte
+	isKey := raw.Kind() == '{'
 	for k := dec.PeekKind(); k != ']' && k != '}' && k != 0; k = dec.PeekKind() {
-		var key []byte
-		if inObject {
-			name, ok := read()
-			if !ok {
-				return
-			}
-			key = unquote(name)
-		}
-		value, ok := read()
-		if !ok {
+		value, err := dec.ReadValue()
+		if err != nil {
 			return
 		}
-		f(key, value)
+		end := int(dec.InputOffset()) // the value itself is only valid until the next call
+		value = raw[end-len(value) : end]
+		if isKey {
+			key = unquote(value)
+		} else {
+			f(key, value)
+		}
+		isKey = !isKey && raw.Kind() == '{'
 	}
 }
 
 // Peek returns the trimmed text of one key of an object before it is validated; ""
-// where that is absent or no string.
-func Peek(raw jsontext.Value, name string) string { return strings.TrimSpace(Text(raw, name)) }
-
-// Text is Peek without trimming, for passwords.
-func Text(raw jsontext.Value, name string) string {
-	var text []byte
+// if the key is absent or not a string.
+func Peek(raw jsontext.Value, name string) string {
+	var text string
 	children(raw, func(key []byte, value jsontext.Value) {
 		if string(key) == name {
-			text = nil
+			text = ""
 			if value.Kind() == '"' {
-				text = unquote(value)
+				text = strings.TrimSpace(string(unquote(value)))
 			}
 		}
 	})
-	return string(text)
+	return text
 }
 
-func (v *validator) checkObject(n *Rules, raw jsontext.Value, path string) jsontext.Value {
+func (v *validator) checkObject(s *Schema, raw jsontext.Value, path string) jsontext.Value {
 	switch {
 	case raw.Kind() != '{':
 		return v.fail(path, "validation.object")
-	case n.freeForm:
-		return v.checkSize(n, v.checkFreeForm(raw, path), path)
-	case n.values != nil:
-		return v.checkMap(n.values, raw, path)
+	case s.IsFreeForm:
+		return v.checkSize(s, v.checkFreeForm(raw, path), path)
+	case s.Values != nil:
+		return v.checkMap(s.Values, raw, path)
 	}
-	values := make([]jsontext.Value, len(n.props)) // nil is absent
+	values := make([]jsontext.Value, len(s.Properties)) // nil is absent
 	children(raw, func(key []byte, value jsontext.Value) {
-		if i := n.indexOf(key); i >= 0 {
+		if i := s.indexOf(key); i >= 0 {
 			values[i] = value
-		} else if n.closed {
+		} else if s.IsClosed {
 			v.refuseKey(key, path)
 		}
 	})
 	out := append(make([]byte, 0, len(raw)+16), '{')
-	for i, p := range n.props {
-		value := values[i]
-		if value != nil && isEmptyString(p.Rules, value) {
-			value = emptyString(p)
-		}
-		values[i] = value // compared with its confirmation even if it breaks a rule
-		if value == nil {
+	for i, p := range s.Properties {
+		values[i] = p.present(values[i])
+		if values[i] == nil {
 			if p.Required {
 				v.fail(join(path, p.Name), "validation.required")
 			}
 			continue
 		}
-		checked := v.check(p.Rules, value, join(path, p.Name))
-		if checked == nil {
-			continue
+		checked := v.check(p.Schema, values[i], join(path, p.Name))
+		if checked != nil && p.confirms != "" && !isSamePassword(checked, values[s.indexOf([]byte(p.confirms))]) {
+			checked = v.fail(join(path, p.Name), "validation.confirmed")
 		}
-		if p.confirms >= 0 && values[p.confirms].Kind() == '"' && !isSamePassword(checked, values[p.confirms]) {
-			v.fail(join(path, p.Name), "validation.confirmed")
-			continue
+		if checked != nil {
+			out = appendMember(out, p.Name, checked)
 		}
-		out = appendMember(out, p.Name, checked)
 	}
 	return append(out, '}')
 }
 
-// isSamePassword compares two JSON strings in the form in which passwords are hashed.
+// indexOf finds a property by its exact name; -1 without one.
+func (s *Schema) indexOf(name []byte) int {
+	for i := range s.Properties {
+		if s.Properties[i].Name == string(name) {
+			return i
+		}
+	}
+	return -1
+}
+
+// present returns the value that a property has, nil for none. An empty string is null where
+// that is possible and absent where it is required. Elsewhere it is a value like any other.
+func (p *Property) present(value jsontext.Value) jsontext.Value {
+	switch {
+	case value == nil && p.Default != "":
+		return p.literal(p.Default)
+	case value == nil || !p.isEmptyString(value):
+		return value
+	case p.Nullable:
+		return null
+	case p.Required:
+		return nil
+	}
+	return jsontext.Value(`""`)
+}
+
+// isEmptyString reports whether a value is an empty string. Spaces count in a password, which
+// is not trimmed.
+func (s *Schema) isEmptyString(value jsontext.Value) bool {
+	if s.Type != TypeString || value.Kind() != '"' {
+		return false
+	}
+	return len(value) == len(`""`) || s.Format != "password" && len(bytes.TrimSpace(unquote(value))) == 0
+}
+
+// isSamePassword reports whether two values are the same string in the form in which passwords
+// are hashed. A value that is not a string has been refused.
 func isSamePassword(a, b jsontext.Value) bool {
-	return bytes.Equal(norm.NFKC.Bytes(unquote(a)), norm.NFKC.Bytes(unquote(b)))
+	return b.Kind() != '"' || bytes.Equal(norm.NFKC.Bytes(unquote(a)), norm.NFKC.Bytes(unquote(b)))
 }
 
 // refuseKey reports a key that its object does not have.
 func (v *validator) refuseKey(key []byte, path string) {
-	if name := string(key); v.badCharacters(name, false) || len(name) > maxKeyEcho {
+	if name := string(key); v.hasBadCharacters(name, false) || len(name) > maxKeyEcho {
 		v.fail(path, "validation.characters")
 	} else {
 		v.fail(join(path, name), "validation.unsupported")
@@ -206,20 +230,19 @@ func (v *validator) refuseKey(key []byte, path string) {
 // maxKeyEcho bounds how much of a caller's key an error repeats, in bytes.
 const maxKeyEcho = 64
 
-// checkMap checks an object with keys of the caller's own and one rule for all
-// values.
-func (v *validator) checkMap(values *Rules, raw jsontext.Value, path string) jsontext.Value {
+// checkMap checks an object with keys of the caller's own and one schema for all values.
+func (v *validator) checkMap(values *Schema, raw jsontext.Value, path string) jsontext.Value {
 	members := map[string]jsontext.Value{}
 	children(raw, func(key []byte, value jsontext.Value) { members[norm.NFC.String(string(key))] = value })
 	out := []byte{'{'}
 	for _, key := range slices.Sorted(maps.Keys(members)) {
-		if v.badCharacters(key, false) {
+		if v.hasBadCharacters(key, false) {
 			v.fail(path, "validation.characters")
 			continue
 		}
 		value := members[key]
-		if values.nullable && isEmptyString(values, value) {
-			value = jsontext.Value("null")
+		if values.Nullable && values.isEmptyString(value) {
+			value = null
 		}
 		if checked := v.check(values, value, join(path, key)); checked != nil {
 			out = appendMember(out, key, checked)
@@ -236,54 +259,33 @@ func appendMember(out []byte, name string, value jsontext.Value) []byte {
 	return append(append(out, ':'), value...)
 }
 
-// isEmptyString reports whether a value is a string with nothing in it. Spaces
-// count in a password, which is not trimmed.
-func isEmptyString(n *Rules, value jsontext.Value) bool {
-	if n.kind != "string" || value.Kind() != '"' {
-		return false
-	}
-	if n.format == "password" {
-		return len(value) == len(`""`)
-	}
-	return len(bytes.TrimSpace(unquote(value))) == 0
-}
-
-// emptyString returns what an empty string stands for: null where nullable, absent
-// (nil) where required. Elsewhere it is a value like any other, which the field's
-// other rules may refuse.
-func emptyString(p Property) jsontext.Value {
-	switch {
-	case p.Rules.nullable:
-		return jsontext.Value("null")
-	case p.Required:
-		return nil
-	default:
-		return jsontext.Value(`""`)
-	}
-}
-
-func (v *validator) checkArray(n *Rules, raw jsontext.Value, path string) jsontext.Value {
+func (v *validator) checkArray(s *Schema, raw jsontext.Value, path string) jsontext.Value {
 	if raw.Kind() != '[' {
 		return v.fail(path, "validation.array")
 	}
 	var items []jsontext.Value
 	children(raw, func(_ []byte, value jsontext.Value) { items = append(items, value) })
-	if len(items) < n.minItems {
-		return v.failWith(path, "validation.min_items", "min", n.minItems)
+	if len(items) < s.MinItems {
+		return v.failWith(path, "validation.min_items", "min", s.MinItems)
 	}
-	if n.maxItems > 0 && len(items) > n.maxItems {
-		return v.failWith(path, "validation.max_items", "max", n.maxItems)
+	if s.MaxItems > 0 && len(items) > s.MaxItems {
+		return v.failWith(path, "validation.max_items", "max", s.MaxItems)
 	}
-	out := append(make([]byte, 0, len(raw)), '[')
+	for i, item := range items {
+		if items[i] = v.check(s.Items, item, join(path, strconv.Itoa(i))); items[i] == nil {
+			items[i] = null // the items after it keep their places
+		}
+	}
+	return arrayOf(items)
+}
+
+func arrayOf(items []jsontext.Value) jsontext.Value {
+	out := []byte{'['}
 	for i, item := range items {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		checked := v.check(n.items, item, join(path, strconv.Itoa(i)))
-		if checked == nil { // the items after it keep their places
-			checked = jsontext.Value("null")
-		}
-		out = append(out, checked...)
+		out = append(out, item...)
 	}
 	return append(out, ']')
 }
@@ -293,4 +295,84 @@ func join(path, name string) string {
 		return name
 	}
 	return path + "." + name
+}
+
+// maxDepth bounds how deep a free-form value may be nested.
+const maxDepth = 32
+
+// checkFreeForm returns any value that both databases can store, with its texts and keys in NFC
+// and, of a key that occurs twice, the last value only. PostgreSQL refuses U+0000 and numbers
+// with huge exponents. Numbers stay as they are written.
+func (v *validator) checkFreeForm(raw jsontext.Value, path string) jsontext.Value {
+	out, message := v.rewrite(raw, 0)
+	if message != "" {
+		return v.fail(path, message)
+	}
+	return out
+}
+
+func (v *validator) rewrite(raw jsontext.Value, depth int) (out jsontext.Value, message string) {
+	kind := raw.Kind()
+	if (kind == '{' || kind == '[') && depth == maxDepth {
+		return nil, "validation.depth"
+	}
+	switch kind {
+	case '"':
+		text := string(unquote(raw))
+		switch {
+		case v.hasBadCharacters(text, true):
+			return nil, "validation.characters"
+		case norm.NFC.IsNormalString(text):
+			return raw, ""
+		}
+		return quote(norm.NFC.String(text)), ""
+	case '0':
+		if value, err := strconv.ParseFloat(string(raw), 64); err != nil || math.IsInf(value, 0) || !isModest(raw) {
+			return nil, "validation.number"
+		}
+		return raw, ""
+	case '[', '{':
+		return v.rewriteChildren(raw, depth)
+	default:
+		return raw, ""
+	}
+}
+
+func (v *validator) rewriteChildren(raw jsontext.Value, depth int) (out jsontext.Value, message string) {
+	var names []string
+	var values []jsontext.Value
+	places := map[string]int{}
+	children(raw, func(key []byte, value jsontext.Value) {
+		value, problem := v.rewrite(value, depth+1)
+		name := norm.NFC.String(string(key))
+		if v.hasBadCharacters(name, true) {
+			problem = "validation.characters"
+		}
+		if message == "" {
+			message = problem
+		}
+		if place, twice := places[name]; twice && raw.Kind() == '{' {
+			values[place] = value
+			return
+		}
+		places[name] = len(values)
+		names, values = append(names, name), append(values, value)
+	})
+	if message != "" || raw.Kind() == '[' {
+		return arrayOf(values), message
+	}
+	out = jsontext.Value{'{'}
+	for i, name := range names {
+		out = appendMember(out, name, values[i])
+	}
+	return append(out, '}'), ""
+}
+
+// checkSize refuses an object that takes more bytes than its field may, without the spaces
+// that are not kept. A nil value was refused before.
+func (v *validator) checkSize(s *Schema, raw jsontext.Value, path string) jsontext.Value {
+	if len(raw) > s.MaxBytes {
+		return v.failWith(path, "validation.max_bytes", "max", s.MaxBytes)
+	}
+	return raw
 }

@@ -41,7 +41,7 @@ func (h *HTTP) Entitlements(ctx context.Context, _ *tenantInput) (*rest.Data[[]E
 	for i, f := range granted {
 		list[i] = Entitlement{Key: f.Code, Enabled: true, Type: string(f.Type), Limit: f.Quota}
 	}
-	return rest.List(list), nil
+	return rest.OK(list), nil
 }
 
 // studioFeature is the code of the feature that opens the studio.

@@ -135,5 +135,5 @@ func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.Data[[]OfferedP
 			}
 		}
 	}
-	return rest.List(plans), nil
+	return rest.OK(plans), nil
 }

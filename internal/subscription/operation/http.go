@@ -199,8 +199,8 @@ func (h *HTTP) ChangePlan(ctx context.Context, in *changeInput) (*rest.Data[Plan
 }
 
 // DropChange handles DELETE /subscription/pending-change.
-func (h *HTTP) DropChange(ctx context.Context, _ *tenantInput) (*rest.Empty, error) {
-	return &rest.Empty{}, h.svc.DropChange(ctx, authz.TenantID(ctx))
+func (h *HTTP) DropChange(ctx context.Context, _ *tenantInput) (*rest.NoBody, error) {
+	return &rest.NoBody{}, h.svc.DropChange(ctx, authz.TenantID(ctx))
 }
 
 func orZero[T any](v *T) (zero T) {

@@ -53,9 +53,9 @@ func (r *Reader) Export(ctx context.Context, tenantID uuid.UUID, m usage.Meter, 
 	if format != formatLines {
 		write = writeCSV
 		if format == formatCSVWithBOM {
-			start.WriteString(rest.ByteOrderMark)
+			start.WriteString(byteOrderMark)
 		}
-		rest.AppendCSV(&start, "id", "meter_code", "quantity", "recorded_at", "idempotency_key", "metadata")
+		appendCSV(&start, "id", "meter_code", "quantity", "recorded_at", "idempotency_key", "metadata")
 	}
 	var after uuid.UUID
 	return rest.Pages(ctx, func(ctx context.Context, page *bytes.Buffer) (bool, error) {
@@ -77,7 +77,7 @@ func writeCSV(b *bytes.Buffer, e exported, code string) error {
 	if err != nil {
 		return err
 	}
-	rest.AppendCSV(b, e.id.String(), rest.CSVText(code), e.quantity.String(), string(at), rest.CSVText(key), rest.CSVJSON(compact(e.metadata)))
+	appendCSV(b, e.id.String(), csvText(code), e.quantity.String(), string(at), csvText(key), csvJSON(compact(e.metadata)))
 	return nil
 }
 

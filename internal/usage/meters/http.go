@@ -79,8 +79,8 @@ func termsOf(inputs []MeterPriceInput) []PriceTerms {
 }
 
 // List handles GET /admin/meters.
-func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[AdminMeter]], error) {
-	q, err := List().Parse(rest.Query(ctx))
+func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Body[page.Page[AdminMeter]], error) {
+	q, err := List().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Plain[page.Page[Adm
 	for i, e := range entries {
 		views[i] = adminMeter(e)
 	}
-	return rest.Bare(page.New(q, h.publicURL+"/api/v1/admin/meters", views, total)), nil
+	return rest.NewBody(page.New(q, h.publicURL+"/api/v1/admin/meters", views, total)), nil
 }
 
 type adminMeterInput struct {
@@ -226,10 +226,10 @@ func (h *HTTP) Update(ctx context.Context, in *updateMeterInput) (*rest.Data[Adm
 }
 
 // Delete handles DELETE /admin/meters/{meter}.
-func (h *HTTP) Delete(ctx context.Context, in *adminMeterInput) (*rest.Empty, error) {
+func (h *HTTP) Delete(ctx context.Context, in *adminMeterInput) (*rest.NoBody, error) {
 	id, err := shape.ParseID(in.Meter)
 	if err != nil {
 		return nil, err
 	}
-	return &rest.Empty{}, h.svc.Delete(ctx, id)
+	return &rest.NoBody{}, h.svc.Delete(ctx, id)
 }

@@ -1,4 +1,4 @@
-package rest_test
+package history
 
 import (
 	"bytes"
@@ -9,8 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"pgregory.net/rapid"
-
-	"github.com/tenantry/tenantry/internal/rest"
 )
 
 func TestCSVText(t *testing.T) {
@@ -22,7 +20,7 @@ func TestCSVText(t *testing.T) {
 		"\uff1d1": "'\uff1d1", "\uff0b1": "'\uff0b1", "\uff0d1": "'\uff0d1", "\uff20x": "'\uff20x", "a\uff0c\uff1d1": "a\uff0c'\uff1d1", "a\uff1b=1": "a\uff1b'=1",
 		"\u3000=1": "\u3000'=1",
 	} {
-		if got := rest.CSVText(text); got != want {
+		if got := csvText(text); got != want {
 			t.Errorf("%+q: %+q, want %+q", text, got, want)
 		}
 	}
@@ -30,7 +28,7 @@ func TestCSVText(t *testing.T) {
 		`{"a":1,"=b":-2}`: `{"a":1,"\u003db":-2}`, `{"a":"x;=1"}`: `{"a":"x;\u003d1"}`, `{"a":"x,\uff1d1"}`: `{"a":"x,\uff1d1"}`, `[1,-2]`: `[1,-2]`, `{"a":"b-c"}`: `{"a":"b-c"}`,
 		"{\"a\":\"x,\uff1d1\"}": `{"a":"x,\uff1d1"}`,
 	} {
-		if got := rest.CSVJSON(text); got != want {
+		if got := csvJSON(text); got != want {
 			t.Errorf("%s: %s, want %s", text, got, want)
 		}
 	}
@@ -40,14 +38,14 @@ func TestCSVText(t *testing.T) {
 func TestAppendCSV(t *testing.T) {
 	t.Parallel()
 	var b bytes.Buffer
-	rest.AppendCSV(&b, "id", "1.5", "", `say "a", b`, "two\nlines")
+	appendCSV(&b, "id", "1.5", "", `say "a", b`, "two\nlines")
 	if want := "\"id\",\"1.5\",\"\",\"say \"\"a\"\", b\",\"two\nlines\"\n"; b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		var b bytes.Buffer
 		fields := rapid.SliceOfN(rapid.StringMatching(`[a-z",;= \n]*`), 2, 4).Draw(t, "fields")
-		rest.AppendCSV(&b, fields...)
+		appendCSV(&b, fields...)
 		got, err := csv.NewReader(&b).Read()
 		if diff := cmp.Diff(fields, got); err != nil || diff != "" {
 			t.Fatalf("%v %s", err, diff)
@@ -58,11 +56,11 @@ func TestAppendCSV(t *testing.T) {
 			t.Fatal(err)
 		}
 		var back map[string]string
-		if err := json.Unmarshal([]byte(rest.CSVJSON(string(text))), &back); err != nil || !cmp.Equal(value, back) {
+		if err := json.Unmarshal([]byte(csvJSON(string(text))), &back); err != nil || !cmp.Equal(value, back) {
 			t.Fatalf("%s: %v, %v", text, back, err)
 		}
-		if strings.Contains(rest.CSVJSON(string(text)), ";=") {
-			t.Fatalf("a formula in %s", rest.CSVJSON(string(text)))
+		if strings.Contains(csvJSON(string(text)), ";=") {
+			t.Fatalf("a formula in %s", csvJSON(string(text)))
 		}
 	})
 }

@@ -1,4 +1,4 @@
-package rest
+package history
 
 import (
 	"bytes"
@@ -8,12 +8,12 @@ import (
 	"golang.org/x/text/width"
 )
 
-// ByteOrderMark begins a CSV file that Excel is to read as UTF-8.
-const ByteOrderMark = "\ufeff"
+// byteOrderMark begins a CSV file that Excel is to read as UTF-8.
+const byteOrderMark = "\ufeff"
 
-// AppendCSV writes a row of a CSV file (RFC 4180) with every field in quotes. A text of
-// a caller goes through CSVText first, free-form JSON through CSVJSON.
-func AppendCSV(b *bytes.Buffer, fields ...string) {
+// appendCSV writes a row of a CSV file (RFC 4180) with every field in quotes. A text of
+// a caller goes through csvText first, free-form JSON through csvJSON.
+func appendCSV(b *bytes.Buffer, fields ...string) {
 	for i, field := range fields {
 		if i > 0 {
 			b.WriteByte(',')
@@ -25,10 +25,10 @@ func AppendCSV(b *bytes.Buffer, fields ...string) {
 	b.WriteByte('\n')
 }
 
-// CSVText returns a text that spreadsheets do not take for a formula: an apostrophe stands
+// csvText returns a text that spreadsheets do not take for a formula: an apostrophe stands
 // before each character that begins one, at the start of the text or after a separator, since
 // some spreadsheets split fields at other separators than the file's.
-func CSVText(text string) string {
+func csvText(text string) string {
 	var out strings.Builder
 	if text != "" && strings.ContainsRune("\t\r\n", rune(text[0])) {
 		out.WriteByte('\'')
@@ -42,9 +42,9 @@ func CSVText(text string) string {
 	return out.String()
 }
 
-// CSVJSON is CSVText for JSON: the characters that begin a formula are escaped as JSON does, so
+// csvJSON is csvText for JSON: the characters that begin a formula are escaped as JSON does, so
 // that the value stays the same. Numbers are left alone.
-func CSVJSON(text string) string {
+func csvJSON(text string) string {
 	var out strings.Builder
 	inString, escaped := false, false
 	scanFormulas(text, func(r rune, isFormula bool) {

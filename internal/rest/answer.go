@@ -1,0 +1,139 @@
+package rest
+
+import (
+	"net/http"
+	"reflect"
+	"strconv"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/tenantry/tenantry/internal/rest/reference"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+)
+
+const jsonType = "application/json"
+
+// answer is the result of a handler.
+type answer interface {
+	// describe adds the answer to the reference and sets the default of its status.
+	describe(registry *shape.Registry, op *operation)
+	write(w http.ResponseWriter, r *http.Request, status int) error
+}
+
+// Data is the answer {data: …} with an optional message, which holds a
+// translation key such as team.role_changed (rules: http#answers).
+type Data[T any] struct {
+	Body struct {
+		Data    T      `json:"data"`
+		Message string `json:"message,omitempty"`
+	}
+}
+
+// OK answers {data: v}. A nil slice is an empty list.
+func OK[T any](v T) *Data[T] { return OKMessage(v, "") }
+
+// OKMessage answers {data: v, message: key}.
+func OKMessage[T any](v T, key string) *Data[T] {
+	out := new(Data[T])
+	out.Body.Data, out.Body.Message = v, key
+	return out
+}
+
+func (*Data[T]) describe(registry *shape.Registry, op *operation) {
+	op.describeJSON(bodySchema[Data[T]](registry))
+}
+
+func (d *Data[T]) write(w http.ResponseWriter, _ *http.Request, status int) error {
+	return writeJSON(w, status, &d.Body)
+}
+
+// Body is an answer without the data key (rules: http#answers).
+type Body[T any] struct {
+	Body T
+}
+
+// NewBody answers v as the whole body.
+func NewBody[T any](v T) *Body[T] { return &Body[T]{Body: v} }
+
+// Note is an answer with a translation key alone, which says what was done.
+type Note struct {
+	Message string `json:"message"`
+}
+
+// Message answers {message: key}.
+func Message(key string) *Body[Note] { return NewBody(Note{Message: key}) }
+
+func (*Body[T]) describe(registry *shape.Registry, op *operation) {
+	op.describeJSON(bodySchema[Body[T]](registry))
+}
+
+func (p *Body[T]) write(w http.ResponseWriter, _ *http.Request, status int) error {
+	return writeJSON(w, status, &p.Body)
+}
+
+// NoBody is an answer without a body.
+type NoBody struct{}
+
+func (*NoBody) describe(_ *shape.Registry, op *operation) {
+	if op.status == 0 {
+		op.status = http.StatusNoContent
+	}
+	op.describe(op.status, nil)
+}
+
+func (*NoBody) write(w http.ResponseWriter, _ *http.Request, status int) error {
+	w.WriteHeader(status)
+	return nil
+}
+
+// AcceptedNote is the answer to a request that begins something: 202 with Message, a translation key,
+// or 204 without one, if there was nothing to do.
+type AcceptedNote struct{ Message string }
+
+func (*AcceptedNote) describe(registry *shape.Registry, op *operation) {
+	op.describe(http.StatusAccepted, reference.JSONContent(registry.Schema(reflect.TypeFor[Note](), "")))
+	op.describe(http.StatusNoContent, nil)
+}
+
+func (b *AcceptedNote) write(w http.ResponseWriter, _ *http.Request, _ int) error {
+	if b.Message == "" {
+		w.WriteHeader(http.StatusNoContent)
+		return nil
+	}
+	return writeJSON(w, http.StatusAccepted, Note(*b))
+}
+
+// bodySchema returns the schema of the body of an answer.
+func bodySchema[A any](registry *shape.Registry) *shape.Schema {
+	answer := reflect.TypeFor[A]()
+	body, _ := answer.FieldByName("Body")
+	return registry.Schema(body.Type, answer.Name()+"Body")
+}
+
+func (op *operation) describeJSON(s *shape.Schema, headers ...string) {
+	if op.status == 0 {
+		op.status = http.StatusOK
+	}
+	op.describe(op.status, reference.JSONContent(s), headers...)
+}
+
+func statusText(status int) string { return strconv.Itoa(status) }
+
+// encode returns v as JSON with a trailing newline. A nil slice is [].
+func encode(v any) ([]byte, error) {
+	text, err := json.Marshal(v, json.Deterministic(true), jsontext.AllowInvalidUTF8(true))
+	return append(text, '\n'), err
+}
+
+// writeJSON answers with v, or returns an error before it writes a byte.
+func writeJSON(w http.ResponseWriter, status int, v any) error {
+	text, err := encode(v)
+	if err != nil {
+		return err
+	}
+	w.Header().Set("Content-Type", jsonType)
+	w.WriteHeader(status)
+	_, _ = w.Write(text) // an error means that the client is gone
+	return nil
+}

@@ -1,0 +1,176 @@
+package rest
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"github.com/go-json-experiment/json/jsontext"
+
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest/reference"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+)
+
+// Handler answers the requests of a route. Handle, File, Upload and HandleRaw make one.
+type Handler interface {
+	// compile describes the route and returns the function that answers after its guards.
+	compile(a *API, op *operation) serve
+}
+
+// serve answers a request, or returns the error to answer with.
+type serve func(w http.ResponseWriter, r *http.Request) error
+
+// Option refines a handler.
+type Option func(*operation)
+
+// operation is a compiled route.
+type operation struct {
+	route  Route
+	guards []Guard // of the route
+	doc    *reference.Operation
+	status int // of a success
+	exists func(ctx context.Context, param func(string) string) error
+	params []param
+	body   *shape.Schema
+	// makesEndpoints says that events are sent to what the operation makes.
+	makesEndpoints bool
+	// limitText returns the text of the body that requests are counted by, after they are counted in
+	// addressGroup; nil for other routes.
+	limitText    func(body jsontext.Value) string
+	addressGroup string
+	// checks are the checks of the fields of an input, which points to a struct of the type
+	// checked; nil for none.
+	checks  func(ctx context.Context, in any) error
+	checked reflect.Type
+}
+
+func newOperation(r Route) *operation {
+	op := &operation{route: r, guards: r.Guards(), doc: &reference.Operation{
+		ID: r.ID(), Summary: r.Summary, Tags: []string{r.Entry.Tag}, Responses: map[string]*reference.Response{},
+		Scope: string(r.Scope), Permission: r.Permission, Rate: r.Rate, KeyScope: r.KeyScope,
+		Method: r.Method, Path: r.Path, Entry: r.Entry,
+	}}
+	for _, guard := range op.guards {
+		op.doc.Guards = append(op.doc.Guards, string(guard))
+	}
+	return op
+}
+
+// Status sets the status of a success. The default is 200, or 204 for NoBody.
+func Status(code int) Option { return func(o *operation) { o.status = code } }
+
+// Exists declares a check that runs after the guards and before validation, so that
+// a path that names nothing is a 404 before a broken body is a 422. The check reads
+// path parameters by name.
+func Exists(check func(ctx context.Context, param func(string) string) error) Option {
+	return func(o *operation) { o.exists = check }
+}
+
+// Checks declares the checks of a route's fields that need more than the form of the body, such
+// as whether a slug is taken. They run only if a field is broken, in the body's form or for the
+// handler, so that the answer reports every broken field at once. The handler makes the same
+// checks by itself.
+//
+// Broken fields and those below them are absent from the input of check: they have their zero
+// value. What check finds wrong with them does not count, nor do refusals that are not about
+// fields.
+func Checks[I any](check func(ctx context.Context, in *I) error) Option {
+	return func(o *operation) {
+		o.checked = reflect.TypeFor[I]()
+		o.checks = func(ctx context.Context, in any) error { return check(ctx, in.(*I)) }
+	}
+}
+
+// Lists describes a list in the reference: pages, and the filters, sorts and includes
+// of its spec. It enforces nothing: the handler parses the query by the same spec.
+func Lists(spec page.Spec) Option { return func(o *operation) { o.doc.List = &spec } }
+
+// File makes a function that returns a file the handler of a route. The file has one
+// of the content types.
+func File[I any](fn func(context.Context, *I) (*Blob, error), contentTypes ...string) Handler {
+	return Handle(fn, func(o *operation) {
+		content := reference.Content{}
+		for _, contentType := range contentTypes {
+			s := &shape.Schema{Type: shape.TypeString, Format: "binary"}
+			if contentType == jsonType {
+				s = &shape.Schema{Type: shape.TypeObject, IsFreeForm: true}
+			}
+			content[contentType] = &reference.Media{Schema: s}
+		}
+		o.describe(http.StatusOK, content, "Content-Disposition")
+	})
+}
+
+// describe adds a success to the reference.
+func (op *operation) describe(status int, content reference.Content, headers ...string) {
+	response := &reference.Response{Description: http.StatusText(status), Content: content}
+	response.AddHeaders(headers...)
+	op.doc.Responses[statusText(status)] = response
+}
+
+// Handle makes a function the handler of a route. I is a struct with `path`, `query` and
+// `cookie` fields and a Body; O is one of this package's answers.
+func Handle[I, O any](fn func(context.Context, *I) (*O, error), options ...Option) Handler {
+	if _, ok := any(new(O)).(answer); !ok {
+		panic(reflect.TypeFor[O]().String() + " is not an answer")
+	}
+	return handler[I, O]{fn: fn, options: options}
+}
+
+type handler[I, O any] struct {
+	fn      func(context.Context, *I) (*O, error)
+	options []Option
+}
+
+func (h handler[I, O]) compile(a *API, op *operation) serve {
+	for _, option := range h.options {
+		option(op)
+	}
+	op.readInput(a.registry, reflect.TypeFor[I]())
+	any(new(O)).(answer).describe(a.registry, op)
+	return func(w http.ResponseWriter, r *http.Request) error {
+		in := new(I)
+		if err := a.bind(op, w, r, in); err != nil {
+			return err
+		}
+		out, err := h.fn(r.Context(), in)
+		if err != nil {
+			return op.completeFields(r.Context(), in, err)
+		}
+		return any(out).(answer).write(w, r, op.status)
+	}
+}
+
+// HandleRaw makes a plain HTTP handler the handler of a route, such as the receiver of
+// signed notifications. Guards and limits run before it. It has to bound the body
+// by itself. For the reference contentType is the type of the body, and A the answer in JSON;
+// struct{} is something else, or nothing.
+func HandleRaw[A any](h http.Handler, contentType string) Handler {
+	return raw{handler: h, contentType: contentType, answer: reflect.TypeFor[A]()}
+}
+
+type raw struct {
+	handler     http.Handler
+	contentType string
+	answer      reflect.Type
+}
+
+func (h raw) compile(a *API, op *operation) serve {
+	if op.route.Method != http.MethodGet {
+		s := &shape.Schema{Type: shape.TypeString}
+		if h.contentType == jsonType {
+			s = &shape.Schema{Type: shape.TypeObject, IsFreeForm: true}
+		}
+		op.doc.RequestBody = &reference.Body{Required: true, Content: reference.Content{h.contentType: {Schema: s}}}
+	}
+	var content reference.Content
+	if h.answer.NumField() > 0 {
+		content = reference.JSONContent(a.registry.Schema(h.answer, ""))
+	}
+	op.describe(http.StatusOK, content)
+	return func(w http.ResponseWriter, r *http.Request) error {
+		h.handler.ServeHTTP(w, r)
+		return nil
+	}
+}

@@ -1,0 +1,163 @@
+package reference
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/tenantry/tenantry/internal/page"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+)
+
+// Document is an OpenAPI document.
+type Document struct {
+	OpenAPI    string              `json:"openapi"`
+	Info       map[string]any      `json:"info"`
+	Servers    []map[string]string `json:"servers"`
+	Tags       []Tag               `json:"tags,omitempty"`
+	Paths      map[string]PathItem `json:"paths"`
+	Webhooks   map[string]PathItem `json:"webhooks,omitempty"`
+	Components Components          `json:"components"`
+}
+
+// PathItem has the operations of a path, by their methods in lower case.
+type PathItem map[string]*Operation
+
+// Components are the parts of a document that operations share.
+type Components struct {
+	Schemas         map[string]*shape.Schema     `json:"schemas"`
+	Responses       map[string]*Response         `json:"responses,omitempty"`
+	Parameters      map[string]*Parameter        `json:"parameters,omitempty"`
+	Headers         map[string]*Parameter        `json:"headers,omitempty"`
+	SecuritySchemes map[string]map[string]string `json:"securitySchemes"`
+}
+
+// Operation is a route as the document describes it.
+type Operation struct {
+	ID          string                         `json:"operationId"`
+	Summary     string                         `json:"summary,omitempty"`
+	Description string                         `json:"description,omitempty"`
+	Tags        []string                       `json:"tags,omitempty"`
+	Security    []map[string][]string          `json:"security"`
+	Parameters  []*Parameter                   `json:"parameters,omitempty"`
+	RequestBody *Body                          `json:"requestBody,omitzero"`
+	Responses   map[string]*Response           `json:"responses"`
+	Callbacks   map[string]map[string]PathItem `json:"callbacks,omitempty"`
+	Scope       string                         `json:"x-scope,omitempty"`
+	Guards      []string                       `json:"x-guards,omitempty"`
+	Permission  string                         `json:"x-permission,omitempty"`
+	Rate        string                         `json:"x-rate-limit,omitempty"`
+	KeyScope    string                         `json:"x-api-key-scope,omitempty"`
+
+	Method string     `json:"-"`
+	Path   string     `json:"-"`
+	Entry  Entry      `json:"-"`
+	Input  Input      `json:"-"`
+	List   *page.Spec `json:"-"` // of a list; nil for others
+}
+
+// Parameter is a parameter of a request, or a header of an answer.
+type Parameter struct {
+	Ref         string        `json:"$ref,omitempty"`
+	Name        string        `json:"name,omitempty"`
+	In          string        `json:"in,omitempty"`
+	Required    bool          `json:"required,omitzero"`
+	Description string        `json:"description,omitempty"`
+	Explode     *bool         `json:"explode,omitzero"`
+	Schema      *shape.Schema `json:"schema,omitzero"`
+}
+
+// Body is the body of a request.
+type Body struct {
+	Required bool    `json:"required,omitzero"`
+	Content  Content `json:"content"`
+}
+
+// Response is an answer with a status.
+type Response struct {
+	Ref         string                `json:"$ref,omitempty"`
+	Description string                `json:"description,omitempty"`
+	Headers     map[string]*Parameter `json:"headers,omitempty"`
+	Content     Content               `json:"content,omitempty"`
+}
+
+// Content describes a body by its content type.
+type Content map[string]*Media
+
+// Media is a body of one content type.
+type Media struct {
+	Schema  *shape.Schema `json:"schema,omitzero"`
+	Example any           `json:"example,omitzero"`
+}
+
+// JSONContent describes a body that is JSON.
+func JSONContent(s *shape.Schema) Content { return Content{"application/json": {Schema: s}} }
+
+// Add adds an operation to the document.
+func (d *Document) Add(op *Operation) {
+	if d.Paths[op.Path] == nil {
+		d.Paths[op.Path] = PathItem{}
+	}
+	d.Paths[op.Path][strings.ToLower(op.Method)] = op
+}
+
+// eachOperation calls f with each operation.
+func (d *Document) eachOperation(f func(*Operation)) {
+	for _, item := range d.Paths {
+		for _, op := range item {
+			f(op)
+		}
+	}
+}
+
+// header is a header that several answers have, as a component of the document.
+type header struct{ component, kind, text string }
+
+var headers = map[string]header{
+	"X-Request-Id":          {"RequestId", shape.TypeString, "The id of the request in the log: the caller's own, if it sent a valid one."},
+	"X-RateLimit-Limit":     {"RateLimit", shape.TypeInteger, "How many requests a minute the group of the route allows. Absent where the group is turned off."},
+	"X-RateLimit-Remaining": {"RateLimitRemaining", shape.TypeInteger, "How many more requests the group allows at the moment. Absent where the group is turned off."},
+	"Retry-After":           {"RetryAfter", shape.TypeInteger, "After how many seconds the request can succeed."},
+	"WWW-Authenticate":      {"Authenticate", shape.TypeString, "The scheme of a credential: Bearer."},
+	"ETag":                  {"ETag", shape.TypeString, "A tag of the content. Sent back in If-None-Match it saves the body where nothing has changed."},
+	"Cache-Control":         {"CacheControl", shape.TypeString, "How long caches may keep the answer."},
+	"Content-Disposition":   {"ContentDisposition", shape.TypeString, "The name under which a browser saves the file."},
+	"Location":              {"Location", shape.TypeString, "Where the browser goes."},
+	"Vary":                  {"Vary", shape.TypeString, "The headers of the request that the answer depends on."},
+}
+
+// addHeaderComponents describes the headers of answers.
+func (d *Document) addHeaderComponents() {
+	d.Components.Headers = map[string]*Parameter{}
+	for _, h := range headers {
+		d.Components.Headers[h.component] = &Parameter{Description: h.text, Schema: &shape.Schema{Type: h.kind}}
+	}
+}
+
+// AddHeaders adds headers of an answer.
+func (r *Response) AddHeaders(names ...string) {
+	if r.Headers == nil {
+		r.Headers = map[string]*Parameter{}
+	}
+	for _, name := range names {
+		r.Headers[name] = &Parameter{Ref: "#/components/headers/" + headers[name].component}
+	}
+}
+
+// addHeaders describes the headers that the HTTP layer itself adds to successes.
+func addHeaders(op *Operation) {
+	if _, tagged := op.Entry.Answers[http.StatusNotModified]; tagged {
+		unchanged := &Response{Description: http.StatusText(http.StatusNotModified)}
+		op.Responses[text(http.StatusNotModified)] = unchanged
+		unchanged.AddHeaders("ETag", "Cache-Control")
+		op.Responses[text(http.StatusOK)].AddHeaders("ETag", "Cache-Control")
+	}
+	for status, response := range op.Responses {
+		response.AddHeaders("X-Request-Id")
+		if op.Rate != "" {
+			response.AddHeaders("X-RateLimit-Limit", "X-RateLimit-Remaining")
+		}
+		if status == text(http.StatusFound) {
+			response.AddHeaders("Location")
+		}
+	}
+}
