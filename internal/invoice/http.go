@@ -8,7 +8,6 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
-	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
@@ -42,26 +41,26 @@ type InvoiceLineView struct {
 
 // InvoiceView is the invoice resource (rules: invoices), whatever the invoice's source.
 type InvoiceView struct {
-	ID                 uuid.UUID          `json:"id"`
-	TenantID           uuid.UUID          `json:"tenant_id"`
-	SubscriptionID     *uuid.UUID         `json:"subscription_id"`
-	PSPInvoiceID       *string            `json:"psp_invoice_id"`
-	PSPPaymentIntentID *string            `json:"psp_payment_intent_id"`
-	Number             string             `json:"number"`
-	Status             Status             `json:"status"`
-	Subtotal           money.Money        `json:"subtotal"`
-	Tax                money.Money        `json:"tax"`
-	Total              money.Money        `json:"total"`
-	BalanceApplied     money.Money        `json:"balance_applied" doc:"What the tenant's credit paid of the total. It is negative where the invoice added to the credit, as one with a total below zero does."`
-	IssueDate          string             `json:"issue_date" format:"date"`
-	DueDate            *string            `json:"due_date" format:"date"`
-	PaidAt             *shape.Time        `json:"paid_at"`
-	PDFURL             *string            `json:"pdf_url"`
-	PaymentAction      *psp.PaymentAction `json:"payment_action"`
-	BillingInfo        Billed             `json:"billing_info"`
-	Lines              []InvoiceLineView  `json:"lines"`
-	CreatedAt          shape.Time         `json:"created_at"`
-	UpdatedAt          shape.Time         `json:"updated_at"`
+	ID                 uuid.UUID            `json:"id"`
+	TenantID           uuid.UUID            `json:"tenant_id"`
+	SubscriptionID     *uuid.UUID           `json:"subscription_id"`
+	PSPInvoiceID       *string              `json:"psp_invoice_id"`
+	PSPPaymentIntentID *string              `json:"psp_payment_intent_id"`
+	Number             string               `json:"number"`
+	Status             Status               `json:"status"`
+	Subtotal           money.Money          `json:"subtotal"`
+	Tax                money.Money          `json:"tax"`
+	Total              money.Money          `json:"total"`
+	BalanceApplied     money.Money          `json:"balance_applied" doc:"What the tenant's credit paid of the total. It is negative where the invoice added to the credit, as one with a total below zero does."`
+	IssueDate          string               `json:"issue_date" format:"date"`
+	DueDate            *string              `json:"due_date" format:"date"`
+	PaidAt             *shape.Time          `json:"paid_at"`
+	PDFURL             *string              `json:"pdf_url"`
+	PaymentAction      *money.PaymentAction `json:"payment_action"`
+	BillingInfo        Billed               `json:"billing_info"`
+	Lines              []InvoiceLineView    `json:"lines"`
+	CreatedAt          shape.Time           `json:"created_at"`
+	UpdatedAt          shape.Time           `json:"updated_at"`
 }
 
 func view(inv Invoice) InvoiceView {

@@ -26,7 +26,7 @@ WHERE psp_subscription_id = $1 AND sync_version = $2 AND tenant_id = $26;
 UPDATE subscriptions SET departures = departures + 1
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired');
 
--- name: ForgetDepartures :exec
+-- name: DeductDepartures :exec
 UPDATE subscriptions SET departures = departures - sqlc.arg(followed) WHERE tenant_id = $1 AND id = $2 AND departures >= sqlc.arg(followed);
 
 -- name: InsertCheckout :exec
@@ -149,3 +149,89 @@ JOIN plans l ON l.id = c.plan_id
 LEFT JOIN plan_prices p ON p.plan_id = c.plan_id AND p.currency = c.currency AND p.price_cents = c.price_cents
     AND l.interval_unit = c.interval_unit AND l.interval_count = c.interval_count
 ORDER BY c.tenants DESC, c.currency, c.price_cents, c.interval_unit, c.interval_count;
+-- name: InsertOperation :exec
+INSERT INTO psp_operations (id, tenant_id, subscription_id, request, origin, state, leased_until, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $7);
+
+-- name: PendingOperation :one
+SELECT * FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'pending';
+
+-- name: LastRequestedOperation :one
+-- The newest operation that a user requested.
+SELECT * FROM psp_operations
+WHERE tenant_id = $1 AND subscription_id = $2 AND request ->> 'kind' IN ('cancel', 'cancel_now', 'resume', 'change', 'drop')
+ORDER BY created_at DESC, id DESC
+LIMIT 1;
+
+-- name: AcknowledgeOperation :execrows
+UPDATE psp_operations SET state = 'done', updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND state = 'abandoned';
+
+-- name: LastChange :one
+-- The newest change of plan whose effect was recorded.
+SELECT request, origin FROM psp_operations
+WHERE tenant_id = $1 AND subscription_id = $2 AND recorded_at IS NOT NULL AND request ->> 'kind' = 'change'
+ORDER BY created_at DESC, id DESC
+LIMIT 1;
+
+-- name: LeaseOperation :execrows
+UPDATE psp_operations SET leased_until = sqlc.arg(until), updated_at = sqlc.arg(now)
+WHERE tenant_id = $1 AND id = $2 AND state = 'pending' AND leased_until <= sqlc.arg(free_at);
+
+-- name: ReleaseOperation :exec
+UPDATE psp_operations SET leased_until = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'pending';
+
+-- name: CloseOperation :execrows
+UPDATE psp_operations SET state = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'pending';
+
+-- name: RecordOperation :execrows
+UPDATE psp_operations SET recorded_at = $3 WHERE tenant_id = $1 AND id = $2 AND recorded_at IS NULL;
+
+-- name: UpsertPreview :exec
+INSERT INTO change_previews (
+    tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+ON CONFLICT (tenant_id, plan_id, asked)
+DO UPDATE SET quantity = excluded.quantity, proration_date = excluded.proration_date, credit_cents = excluded.credit_cents,
+    charge_cents = excluded.charge_cents, pending_cents = excluded.pending_cents, usage_cents = excluded.usage_cents,
+    shown_at = excluded.shown_at, expires_at = excluded.expires_at;
+
+-- name: DeleteExpiredPreviews :exec
+DELETE FROM change_previews WHERE tenant_id = $1 AND expires_at <= $2;
+
+-- name: DeletePreviews :exec
+DELETE FROM change_previews WHERE tenant_id = $1 AND plan_id = $2;
+
+-- name: LastPreview :one
+-- The newest of the same change, by the requested or by the resulting number of seats. A
+-- preview that resulted in another number than the change does now goes first: it is outdated.
+SELECT * FROM change_previews
+WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND expires_at > sqlc.arg(now)
+ORDER BY CASE WHEN asked = $3 AND quantity <> $4 THEN 0 ELSE 1 END, shown_at DESC
+LIMIT 1;
+
+-- name: StoreItem :exec
+INSERT INTO waiting_items (tenant_id, subscription_id, operation_id, psp_item_id, created_at) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (tenant_id, subscription_id, psp_item_id) DO UPDATE SET operation_id = excluded.operation_id;
+
+-- name: StoredItems :many
+SELECT psp_item_id FROM waiting_items WHERE tenant_id = $1 AND subscription_id = $2 ORDER BY created_at, psp_item_id;
+
+-- name: DeleteItem :exec
+-- Not while the operation that stored it may still have its invoice made.
+DELETE FROM waiting_items
+WHERE waiting_items.tenant_id = $1 AND waiting_items.subscription_id = $2 AND waiting_items.psp_item_id = $3 AND NOT EXISTS (
+    SELECT 1 FROM psp_operations o
+    WHERE o.tenant_id = waiting_items.tenant_id AND o.id = waiting_items.operation_id AND o.state = 'pending'
+);
+
+-- name: HadTrial :one
+SELECT EXISTS (
+    SELECT 1 FROM trials t
+    JOIN plans p ON p.product_id = t.product_id
+    WHERE t.tenant_id = $1 AND p.id = sqlc.arg(plan_id)
+);
+
+-- name: InsertTrial :exec
+INSERT INTO trials (tenant_id, product_id, subscription_id, began_at)
+SELECT $1, p.product_id, $2, $3 FROM plans p WHERE p.id = sqlc.arg(plan_id)
+ON CONFLICT (tenant_id, product_id) DO NOTHING;

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
-	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/journal"
 	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
@@ -33,7 +33,7 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 		CreatedAt:   row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 	s.PSPPriceID = textOf(row.PSPPriceID)
-	s.Action = psp.PaymentAction{Type: textOf(row.PaymentAction), URL: textOf(row.PaymentURL)}
+	s.Action = money.PaymentAction{Type: textOf(row.PaymentAction), URL: textOf(row.PaymentURL)}
 	if row.PendingPlanID != nil && row.PendingExpiresAt != nil {
 		s.Pending = &PendingChange{
 			PlanID: *row.PendingPlanID, PSPPriceID: textOf(row.PendingPSPPriceID), PSPInvoiceID: textOf(row.PendingPSPInvoiceID),
@@ -135,7 +135,7 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 	return journal.New(s.db).Note(ctx, n.TenantID, n.ID)
 }
 
-// update stores a newer state; it gives ErrOvertaken when another state was stored
+// update stores a newer state; it gives errOvertaken when another state was stored
 // since n.SyncVersion was read.
 func (s store) update(ctx context.Context, n Subscription) error {
 	p := subscriptionsql.UpdateSubscriptionParams{
@@ -155,7 +155,7 @@ func (s store) update(ctx context.Context, n Subscription) error {
 		return sqldb.Wrap(err, "update subscription")
 	}
 	if rows != 1 {
-		return ErrOvertaken
+		return errOvertaken
 	}
 	return journal.New(s.db).Note(ctx, n.TenantID, n.ID)
 }
@@ -165,10 +165,10 @@ func (s store) countDeparture(ctx context.Context, tenantID uuid.UUID) error {
 	return sqldb.Wrap(s.q(ctx).CountDeparture(ctx, tenantID), "count departure")
 }
 
-// forgetDepartures takes off departures that the quantity has followed.
-func (s store) forgetDepartures(ctx context.Context, sub Subscription, followed int64) error {
-	err := s.q(ctx).ForgetDepartures(ctx, subscriptionsql.ForgetDeparturesParams{TenantID: sub.TenantID, ID: sub.ID, Followed: followed})
-	return sqldb.Wrap(err, "forget departures")
+// deductDepartures takes off departures that the quantity has followed.
+func (s store) deductDepartures(ctx context.Context, sub Subscription, followed int64) error {
+	err := s.q(ctx).DeductDepartures(ctx, subscriptionsql.DeductDeparturesParams{TenantID: sub.TenantID, ID: sub.ID, Followed: followed})
+	return sqldb.Wrap(err, "deduct departures")
 }
 
 func (s store) setReason(ctx context.Context, sub Subscription, reason *string, now time.Time) error {

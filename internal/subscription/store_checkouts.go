@@ -22,13 +22,13 @@ type checkout struct {
 
 // insertCheckout stores a checkout that is about to be opened at the provider; a
 // repetition changes nothing.
-func (s store) insertCheckout(ctx context.Context, id uuid.UUID, p Purchase, now time.Time) error {
+func (s store) insertCheckout(ctx context.Context, id uuid.UUID, p purchase, now time.Time) error {
 	params := subscriptionsql.InsertCheckoutParams{
-		ID: id, TenantID: p.Tenant.ID, PlanID: p.Plan.ID, Currency: p.Price.Currency,
-		PriceCents: p.Price.PriceCents, Quantity: p.Quantity, CreatedAt: now,
+		ID: id, TenantID: p.tenant.ID, PlanID: p.plan.ID, Currency: p.price.Currency,
+		PriceCents: p.price.PriceCents, Quantity: p.quantity, CreatedAt: now,
 	}
-	if p.Replaces != uuid.Nil {
-		params.ReplacesSubscriptionID = &p.Replaces
+	if p.replaces != uuid.Nil {
+		params.ReplacesSubscriptionID = &p.replaces
 	}
 	return sqldb.Wrap(s.q(ctx).InsertCheckout(ctx, params), "insert checkout")
 }

@@ -1,6 +1,5 @@
 // Package subscription has the tenants' subscriptions: how they are bought at the
-// payment provider, and their state, which is read back from there. What changes one
-// that runs is in package operation.
+// payment provider, how they are changed there, and their state, which is read back.
 package subscription
 
 import (
@@ -9,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -39,8 +39,8 @@ func (s Status) Running() bool { return s == Active || s == Trialing || s == Pas
 // Over reports whether the state is final: another subscription may follow.
 func (s Status) Over() bool { return s == Canceled || s == IncompleteExpired }
 
-// known reports whether the provider's word is one of the states.
-func (s Status) known() bool {
+// isKnown reports whether the provider's word is one of the states.
+func (s Status) isKnown() bool {
 	switch s {
 	case Active, Trialing, PastDue, Canceled, Unpaid, Paused, Incomplete, IncompleteExpired:
 		return true
@@ -49,10 +49,10 @@ func (s Status) known() bool {
 	}
 }
 
-// SeatsFor returns how many seats a seat plan bills for a team: no fewer than the
-// members. More that were bought stay until somebody leaves
+// seatsFor returns how many seats a seat plan bills for a team: no fewer than the
+// members. More that were bought stay until a member leaves
 // (rules: subscription#seats).
-func (s Subscription) SeatsFor(members int64) int64 {
+func (s Subscription) seatsFor(members int64) int64 {
 	if s.Departures > 0 {
 		return members
 	}
@@ -87,9 +87,9 @@ type Subscription struct {
 	CanceledAt         *time.Time
 	CancellationReason *string
 	PSPSubscriptionID  string
-	PSPPriceID         string            // empty for one that was stored before it was kept
-	Action             psp.PaymentAction // what the latest invoice asks of a person
-	Pending            *PendingChange    // nil for none
+	PSPPriceID         string              // empty for one that was stored before it was kept
+	Action             money.PaymentAction // what the latest invoice asks of a person
+	Pending            *PendingChange      // nil for none
 	// Departures counts the members who left and whose seats are still billed.
 	Departures int64
 	// former are the terms of billing of the last month that hold no more, by their
@@ -121,8 +121,8 @@ func (s Subscription) BillsLike(remote psp.Subscription) bool {
 		s.CurrentPeriodStart.Equal(remote.PeriodStart) && s.CurrentPeriodEnd.Equal(remote.PeriodEnd)
 }
 
-// Waits reports whether a change of the subscription waits for its payment.
-func (s Subscription) Waits(now time.Time) bool {
+// hasPendingChange reports whether a change of the subscription waits for its payment.
+func (s Subscription) hasPendingChange(now time.Time) bool {
 	return s.Pending != nil && s.Pending.ExpiresAt.After(now)
 }
 

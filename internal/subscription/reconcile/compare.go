@@ -64,7 +64,7 @@ func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]c
 	case !isNew:
 		return fieldDifferences(known, next), nil
 	}
-	adoption, other, err := s.deps.Subscriptions.AdoptionOf(ctx, next, remote)
+	adoption, other, err := s.deps.Subscriptions.DecideAdoption(ctx, next, remote)
 	if err != nil {
 		return nil, err
 	}

@@ -1,4 +1,4 @@
-package operation
+package subscription
 
 import (
 	"cmp"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/catalog/pricelink"
-	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 // Switches lists what is sold of meters with a usage plan, and how many of its
@@ -20,17 +19,17 @@ func (s *Service) Switches(ctx context.Context, planID uuid.UUID) ([]pricelink.S
 	if err != nil {
 		return nil, err
 	}
-	c := count{svc: s, at: s.deps.Clock.Now(), switches: map[switchKey]*pricelink.Switch{}, fits: map[fitKey]bool{}, meters: map[string]uuid.UUID{}}
+	c := switchCount{svc: s, at: s.deps.Clock.Now(), switches: map[switchKey]*pricelink.Switch{}, fits: map[fitKey]bool{}, meters: map[string]uuid.UUID{}}
 	for _, price := range plan.Prices {
 		sold, err := s.deps.Metering.SoldAt(ctx, price.Currency, c.at)
 		if err != nil {
 			return nil, err
 		}
 		for meter, id := range sold {
-			c.of(price.Currency, meter).PSPPriceID = id
+			c.switchOf(price.Currency, meter).PSPPriceID = id
 		}
 	}
-	if err := s.deps.Subscriptions.EachOfPlan(ctx, planID, func(sub subscription.Subscription) error { return c.add(ctx, sub) }); err != nil {
+	if err := s.eachOfPlan(ctx, planID, func(sub Subscription) error { return c.add(ctx, sub) }); err != nil {
 		return nil, err
 	}
 	list := make([]pricelink.Switch, 0, len(c.switches))
@@ -56,8 +55,8 @@ type fitKey struct {
 	every           catalog.Interval
 }
 
-// count goes through subscriptions and counts those that do not have what is sold.
-type count struct {
+// switchCount goes through subscriptions and counts those that do not have what is sold.
+type switchCount struct {
 	svc      *Service
 	at       time.Time
 	switches map[switchKey]*pricelink.Switch
@@ -65,7 +64,7 @@ type count struct {
 	meters   map[string]uuid.UUID // by price
 }
 
-func (c *count) of(currency string, meter uuid.UUID) *pricelink.Switch {
+func (c *switchCount) switchOf(currency string, meter uuid.UUID) *pricelink.Switch {
 	key := switchKey{currency, meter}
 	if c.switches[key] == nil {
 		c.switches[key] = &pricelink.Switch{Currency: currency}
@@ -73,7 +72,7 @@ func (c *count) of(currency string, meter uuid.UUID) *pricelink.Switch {
 	return c.switches[key]
 }
 
-func (c *count) add(ctx context.Context, sub subscription.Subscription) error {
+func (c *switchCount) add(ctx context.Context, sub Subscription) error {
 	items, known, err := sub.MeteredItems()
 	if err != nil || !known {
 		return err
@@ -86,7 +85,7 @@ func (c *count) add(ctx context.Context, sub subscription.Subscription) error {
 		}
 		if meter != uuid.Nil {
 			own[meter] = item.PriceID
-			c.of(sub.Currency, meter)
+			c.switchOf(sub.Currency, meter)
 		}
 	}
 	for key, sw := range c.switches {
@@ -109,7 +108,7 @@ func (c *count) add(ctx context.Context, sub subscription.Subscription) error {
 }
 
 // meterOf returns the meter behind a price of the provider, Nil where there is none.
-func (c *count) meterOf(ctx context.Context, price string) (uuid.UUID, error) {
+func (c *switchCount) meterOf(ctx context.Context, price string) (uuid.UUID, error) {
 	if meter, known := c.meters[price]; known {
 		return meter, nil
 	}
@@ -123,7 +122,7 @@ func (c *count) meterOf(ctx context.Context, price string) (uuid.UUID, error) {
 // next is when a subscription is switched to a price: when its next period begins, or at
 // once where that has begun and is not decided; zero where it ends before, or where the
 // price cannot bill it.
-func (c *count) next(ctx context.Context, sub subscription.Subscription, price string) (time.Time, error) {
+func (c *switchCount) next(ctx context.Context, sub Subscription, price string) (time.Time, error) {
 	if price != "" {
 		key := fitKey{price, sub.Currency, sub.Interval()}
 		fits, known := c.fits[key]

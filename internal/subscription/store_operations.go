@@ -1,4 +1,4 @@
-package operation
+package subscription
 
 import (
 	"context"
@@ -9,15 +9,8 @@ import (
 
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/sqldb"
-	"github.com/tenantry/tenantry/internal/subscription"
-	"github.com/tenantry/tenantry/internal/subscription/operation/operationsql"
+	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 )
-
-type store struct{ db *sqldb.DB }
-
-func (s store) q(ctx context.Context) *operationsql.Queries {
-	return operationsql.New(s.db.Conn(ctx))
-}
 
 // How an operation ended.
 const (
@@ -26,45 +19,45 @@ const (
 	stateAbandoned = "abandoned"
 )
 
-// pending returns the pending operation on a subscription, else errNoOperation.
-func (s store) pending(ctx context.Context, sub subscription.Subscription) (operation, error) {
-	row, err := s.q(ctx).PendingOperation(ctx, operationsql.PendingOperationParams{
+// pendingOperation returns the pending operation on a subscription, else errNoOperation.
+func (s store) pendingOperation(ctx context.Context, sub Subscription) (operation, error) {
+	row, err := s.q(ctx).PendingOperation(ctx, subscriptionsql.PendingOperationParams{
 		TenantID: sub.TenantID, SubscriptionID: sub.ID,
 	})
 	if err != nil {
 		return operation{}, sqldb.WrapAbsent(err, "read pending operation", errNoOperation)
 	}
-	return restored(row, sub)
+	return toOperation(row, sub)
 }
 
-// lastAsked returns the newest operation that somebody asked for, and its state;
+// lastRequested returns the newest operation that a user requested, and its state;
 // errNoOperation where there is none.
-func (s store) lastAsked(ctx context.Context, sub subscription.Subscription) (operation, string, error) {
-	row, err := s.q(ctx).LastAskedOperation(ctx, operationsql.LastAskedOperationParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
+func (s store) lastRequested(ctx context.Context, sub Subscription) (operation, string, error) {
+	row, err := s.q(ctx).LastRequestedOperation(ctx, subscriptionsql.LastRequestedOperationParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
 	if err != nil {
 		return operation{}, "", sqldb.WrapAbsent(err, "read last operation", errNoOperation)
 	}
-	op, err := restored(row, sub)
+	op, err := toOperation(row, sub)
 	return op, row.State, err
 }
 
-// restored returns a stored operation on a subscription.
-func restored(row operationsql.PSPOperation, sub subscription.Subscription) (operation, error) {
+// toOperation returns a stored operation on a subscription.
+func toOperation(row subscriptionsql.PSPOperation, sub Subscription) (operation, error) {
 	op := operation{id: row.ID, before: sub, leasedUntil: row.LeasedUntil, createdAt: row.CreatedAt}
 	if row.Origin != nil { // operations that are older than the column have none
 		var from origin
 		if err := json.Unmarshal(row.Origin, &from); err != nil {
 			return operation{}, sqldb.Wrap(err, "read origin of operation")
 		}
-		op.restore(from)
+		op.setOrigin(from)
 	}
 	return op, sqldb.Wrap(json.Unmarshal(row.Request, &op.instruction), "read instruction of operation")
 }
 
 // lastChange returns who asked for the last change of plan whose effect was recorded, and
 // the departures that it was prepared with; zero values without one.
-func (s store) lastChange(ctx context.Context, sub subscription.Subscription) (by authz.Origin, departures int64, err error) {
-	row, err := s.q(ctx).LastChange(ctx, operationsql.LastChangeParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
+func (s store) lastChange(ctx context.Context, sub Subscription) (by authz.Origin, departures int64, err error) {
+	row, err := s.q(ctx).LastChange(ctx, subscriptionsql.LastChangeParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
 	if err != nil {
 		return by, 0, sqldb.WrapAbsent(err, "read the last change", nil)
 	}
@@ -89,7 +82,7 @@ func (s store) insertOperation(ctx context.Context, op operation, leasedAt, now 
 	if err != nil {
 		return err
 	}
-	err = s.q(ctx).InsertOperation(ctx, operationsql.InsertOperationParams{
+	err = s.q(ctx).InsertOperation(ctx, subscriptionsql.InsertOperationParams{
 		ID: op.id, TenantID: op.before.TenantID, SubscriptionID: op.before.ID, Request: text, Origin: from,
 		LeasedUntil: leasedAt.Add(operationLease), CreatedAt: now,
 	})
@@ -99,7 +92,7 @@ func (s store) insertOperation(ctx context.Context, op operation, leasedAt, now 
 // lease takes over a pending operation and reports whether nobody else was working
 // on it.
 func (s store) lease(ctx context.Context, op operation, leasedAt, now time.Time) (bool, error) {
-	n, err := s.q(ctx).LeaseOperation(ctx, operationsql.LeaseOperationParams{
+	n, err := s.q(ctx).LeaseOperation(ctx, subscriptionsql.LeaseOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, Until: leasedAt.Add(operationLease), Now: now, FreeAt: leasedAt,
 	})
 	return n == 1, sqldb.Wrap(err, "lease operation")
@@ -107,7 +100,7 @@ func (s store) lease(ctx context.Context, op operation, leasedAt, now time.Time)
 
 // release leaves an operation pending, with nobody working on it.
 func (s store) release(ctx context.Context, op operation, freeAt, now time.Time) error {
-	err := s.q(ctx).ReleaseOperation(ctx, operationsql.ReleaseOperationParams{
+	err := s.q(ctx).ReleaseOperation(ctx, subscriptionsql.ReleaseOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, LeasedUntil: freeAt, UpdatedAt: now,
 	})
 	return sqldb.Wrap(err, "release operation")
@@ -115,7 +108,7 @@ func (s store) release(ctx context.Context, op operation, freeAt, now time.Time)
 
 // closeOperation ends an operation and reports whether it was still pending.
 func (s store) closeOperation(ctx context.Context, op operation, state string, now time.Time) (bool, error) {
-	n, err := s.q(ctx).CloseOperation(ctx, operationsql.CloseOperationParams{
+	n, err := s.q(ctx).CloseOperation(ctx, subscriptionsql.CloseOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, State: state, UpdatedAt: now,
 	})
 	return n == 1, sqldb.Wrap(err, "close operation")
@@ -124,7 +117,7 @@ func (s store) closeOperation(ctx context.Context, op operation, state string, n
 // acknowledge notes that a repetition of an abandoned operation was answered, and reports
 // whether none was before.
 func (s store) acknowledge(ctx context.Context, op operation, now time.Time) (bool, error) {
-	n, err := s.q(ctx).AcknowledgeOperation(ctx, operationsql.AcknowledgeOperationParams{
+	n, err := s.q(ctx).AcknowledgeOperation(ctx, subscriptionsql.AcknowledgeOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, UpdatedAt: now,
 	})
 	return n == 1, sqldb.Wrap(err, "acknowledge operation")
@@ -133,68 +126,68 @@ func (s store) acknowledge(ctx context.Context, op operation, now time.Time) (bo
 // markRecorded notes that an operation is in the audit trail and reports whether it
 // was not before.
 func (s store) markRecorded(ctx context.Context, op operation, now time.Time) (bool, error) {
-	n, err := s.q(ctx).RecordOperation(ctx, operationsql.RecordOperationParams{
+	n, err := s.q(ctx).RecordOperation(ctx, subscriptionsql.RecordOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, RecordedAt: &now,
 	})
 	return n == 1, sqldb.Wrap(err, "mark operation as recorded")
 }
 
-// keepItems notes what waits for the next invoice before an operation.
-func (s store) keepItems(ctx context.Context, op operation, ids []string, now time.Time) error {
+// storeItems notes what waits for the next invoice before an operation.
+func (s store) storeItems(ctx context.Context, op operation, ids []string, now time.Time) error {
 	for _, id := range ids {
-		err := s.q(ctx).KeepItem(ctx, operationsql.KeepItemParams{
+		err := s.q(ctx).StoreItem(ctx, subscriptionsql.StoreItemParams{
 			TenantID: op.before.TenantID, SubscriptionID: op.before.ID, OperationID: op.id, PSPItemID: id, CreatedAt: now,
 		})
 		if err != nil {
-			return sqldb.Wrap(err, "keep item")
+			return sqldb.Wrap(err, "store item")
 		}
 	}
 	return nil
 }
 
-// keptItems returns the notes of a subscription.
-func (s store) keptItems(ctx context.Context, sub subscription.Subscription) ([]string, error) {
-	ids, err := s.q(ctx).KeptItems(ctx, operationsql.KeptItemsParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
-	return ids, sqldb.Wrap(err, "list kept items")
+// storedItems returns the notes of a subscription.
+func (s store) storedItems(ctx context.Context, sub Subscription) ([]string, error) {
+	ids, err := s.q(ctx).StoredItems(ctx, subscriptionsql.StoredItemsParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
+	return ids, sqldb.Wrap(err, "list stored items")
 }
 
-// forgetItems deletes notes, but not those of an operation that is under way.
-func (s store) forgetItems(ctx context.Context, sub subscription.Subscription, ids []string) error {
+// deleteItems deletes notes, but not those of an operation that is under way.
+func (s store) deleteItems(ctx context.Context, sub Subscription, ids []string) error {
 	for _, id := range ids {
-		err := s.q(ctx).ForgetItem(ctx, operationsql.ForgetItemParams{TenantID: sub.TenantID, SubscriptionID: sub.ID, PSPItemID: id})
+		err := s.q(ctx).DeleteItem(ctx, subscriptionsql.DeleteItemParams{TenantID: sub.TenantID, SubscriptionID: sub.ID, PSPItemID: id})
 		if err != nil {
-			return sqldb.Wrap(err, "forget item")
+			return sqldb.Wrap(err, "delete item")
 		}
 	}
 	return nil
 }
 
-// keepPreview stores what a tenant is shown of a change, and deletes the tenant's
+// upsertPreview stores the preview of a change that a tenant is shown, and deletes the tenant's
 // previews that have expired.
-func (s store) keepPreview(ctx context.Context, tenantID uuid.UUID, sel subscription.Selection, asked int64, p Preview, now time.Time) error {
-	err := s.q(ctx).PruneTenantPreviews(ctx, operationsql.PruneTenantPreviewsParams{TenantID: tenantID, ExpiresAt: now})
+func (s store) upsertPreview(ctx context.Context, m move, requested int64, p preview, now time.Time) error {
+	err := s.q(ctx).DeleteExpiredPreviews(ctx, subscriptionsql.DeleteExpiredPreviewsParams{TenantID: m.sub.TenantID, ExpiresAt: now})
 	if err != nil {
 		return sqldb.Wrap(err, "delete expired previews")
 	}
-	err = s.q(ctx).KeepPreview(ctx, operationsql.KeepPreviewParams{
-		TenantID: tenantID, PlanID: sel.Plan.ID, Asked: asked, Quantity: sel.Quantity, ProrationDate: p.At,
-		CreditCents: p.Credit, ChargeCents: p.Charge, PendingCents: p.Pending, UsageCents: p.Usage, ShownAt: now, ExpiresAt: now.Add(previewLife),
+	err = s.q(ctx).UpsertPreview(ctx, subscriptionsql.UpsertPreviewParams{
+		TenantID: m.sub.TenantID, PlanID: m.plan.ID, Asked: requested, Quantity: m.quantity, ProrationDate: p.at,
+		CreditCents: p.credit, ChargeCents: p.charge, PendingCents: p.pending, UsageCents: p.usage, ShownAt: now, ExpiresAt: now.Add(previewLife),
 	})
-	return sqldb.Wrap(err, "keep preview")
+	return sqldb.Wrap(err, "store preview")
 }
 
-// lastPreview returns the figures, and the moment that they were counted from, of the
-// last preview of a change; errNoPreview when there is none that has not expired.
-func (s store) lastPreview(ctx context.Context, tenantID uuid.UUID, sel subscription.Selection, asked int64, now time.Time) (Preview, error) {
-	row, err := s.q(ctx).LastPreview(ctx, operationsql.LastPreviewParams{
-		TenantID: tenantID, PlanID: sel.Plan.ID, Asked: asked, Quantity: sel.Quantity, Now: now,
+// lastPreview returns the amounts, and the moment that they were counted from, of the
+// last preview of a change; errNoPreview without one that has not expired.
+func (s store) lastPreview(ctx context.Context, m move, requested int64, now time.Time) (preview, error) {
+	row, err := s.q(ctx).LastPreview(ctx, subscriptionsql.LastPreviewParams{
+		TenantID: m.sub.TenantID, PlanID: m.plan.ID, Asked: requested, Quantity: m.quantity, Now: now,
 	})
-	p := Preview{At: row.ProrationDate, Credit: row.CreditCents, Charge: row.ChargeCents, Pending: row.PendingCents, Usage: row.UsageCents}
+	p := preview{at: row.ProrationDate, credit: row.CreditCents, charge: row.ChargeCents, pending: row.PendingCents, usage: row.UsageCents}
 	return p, sqldb.WrapAbsent(err, "read preview", errNoPreview)
 }
 
-// forgetPreviews deletes what a tenant was shown of changing to a plan.
-func (s store) forgetPreviews(ctx context.Context, tenantID, planID uuid.UUID) error {
-	err := s.q(ctx).ForgetPreviews(ctx, operationsql.ForgetPreviewsParams{TenantID: tenantID, PlanID: planID})
+// deletePreviews deletes the previews of changing a tenant to a plan.
+func (s store) deletePreviews(ctx context.Context, tenantID, planID uuid.UUID) error {
+	err := s.q(ctx).DeletePreviews(ctx, subscriptionsql.DeletePreviewsParams{TenantID: tenantID, PlanID: planID})
 	return sqldb.Wrap(err, "delete previews")
 }

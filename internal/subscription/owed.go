@@ -1,4 +1,4 @@
-package operation
+package subscription
 
 import (
 	"context"
@@ -7,12 +7,11 @@ import (
 	"slices"
 
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 // payOwed collects what is owed of an operation's subscription, drafts that wait for their
-// collection included, the oldest first: ErrDeclined for the first that is not paid, which is
-// the last that is tried.
+// collection included, the oldest first: ErrDeclined for the first that is not paid, and no
+// later one is tried.
 func (s *Service) payOwed(ctx context.Context, op operation) error {
 	if err := s.deps.Provider.CollectDue(ctx, op.before.PSPSubscriptionID, op.key()+"-due"); err != nil {
 		return err
@@ -23,7 +22,7 @@ func (s *Service) payOwed(ctx context.Context, op operation) error {
 	}
 	for _, in := range open {
 		err := s.deps.Provider.PayInvoice(ctx, in.ID, op.key()+"-owed-"+in.ID)
-		if errors.Is(err, psp.ErrRefused) { // somebody else has paid it, or a debit is under way
+		if errors.Is(err, psp.ErrRefused) { // it was paid elsewhere, or a debit is under way
 			if in, err = s.deps.Provider.GetInvoice(ctx, in.ID); err == nil && in.Status == "open" {
 				err = fmt.Errorf("invoice %s: %w", in.ID, psp.ErrDeclined)
 			}
@@ -35,9 +34,9 @@ func (s *Service) payOwed(ctx context.Context, op operation) error {
 	return nil
 }
 
-// owed returns the sum of the open invoices of a subscription, without that of a change that
-// waits.
-func (s *Service) owed(ctx context.Context, sub subscription.Subscription) (sum int64, _ error) {
+// sumOwed returns the sum of the open invoices of a subscription, without the invoice of a
+// pending change.
+func (s *Service) sumOwed(ctx context.Context, sub Subscription) (sum int64, _ error) {
 	open, err := s.openInvoices(ctx, sub.PSPSubscriptionID)
 	for _, in := range open {
 		if sub.Pending == nil || sub.Pending.PSPInvoiceID != in.ID {

@@ -1,15 +1,15 @@
-package operation
+package subscription
 
 import (
 	"context"
-	"errors"
 	"math/big"
 	"slices"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/items"
-	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 // The provider credits unused time as if every invoice were paid
@@ -58,9 +58,9 @@ func unpaidPart(credit int64, share *big.Rat, step int64) int64 {
 	return min(n.Quo(n, left.Denom()).Int64()*step, credit)
 }
 
-// paidTime reads how much of a subscription's current period is paid at a moment.
-func (s *Service) paidTime(ctx context.Context, sub subscription.Subscription, remote psp.Subscription, at time.Time) (paidTime, error) {
-	if sub.Status == subscription.Trialing || remote.UnitAmount == 0 {
+// readPaidTime reads how much of a subscription's current period is paid at a moment.
+func (s *Service) readPaidTime(ctx context.Context, sub Subscription, remote psp.Subscription, at time.Time) (paidTime, error) {
+	if sub.Status == Trialing || remote.UnitAmount == 0 {
 		return wholePeriod, nil // there is nothing to credit
 	}
 	invoices, err := s.periodInvoices(ctx, sub, remote)
@@ -72,19 +72,19 @@ func (s *Service) paidTime(ctx context.Context, sub subscription.Subscription, r
 	unpaid := false
 	lines := 0
 	for _, in := range invoices {
-		received, err := s.received(ctx, in.Invoice)
+		received, err := s.paidShare(ctx, in.Invoice)
 		if err != nil {
 			return paidTime{}, err
 		}
-		left := in.left(at)
+		remaining := in.remainingValue(at)
 		unpaid = unpaid || received.Cmp(wholePeriod.share) != 0
-		paid.Add(paid, new(big.Rat).Mul(left, received))
+		paid.Add(paid, new(big.Rat).Mul(remaining, received))
 		switch {
 		case in.Status == "draft" || in.Status == "open" && !in.InProgress:
 			p.draft, p.owed = p.draft || in.Status == "draft", p.owed || in.Status == "open"
-			collected.Add(collected, left)
+			collected.Add(collected, remaining)
 		case in.Status == "open":
-			settled.Add(settled, left)
+			settled.Add(settled, remaining)
 		}
 		lines += len(in.lines)
 	}
@@ -96,7 +96,7 @@ func (s *Service) paidTime(ctx context.Context, sub subscription.Subscription, r
 	if err != nil {
 		return paidTime{}, err
 	}
-	value := leftOf(psp.InvoiceLine{
+	value := remainingValue(psp.InvoiceLine{
 		Amount: remote.UnitAmount * remote.Quantity, PeriodStart: remote.PeriodStart, PeriodEnd: remote.PeriodEnd,
 	}, at)
 	for _, item := range pending {
@@ -105,7 +105,7 @@ func (s *Service) paidTime(ctx context.Context, sub subscription.Subscription, r
 		case item.ChargesUnpaid():
 			p.recharged += item.Amount
 		case line.PeriodEnd.Equal(remote.PeriodEnd):
-			value.Sub(value, leftOf(line, at))
+			value.Sub(value, remainingValue(line, at))
 			p.pending -= item.Amount
 			lines++
 			if p.since.IsZero() || line.PeriodStart.Before(p.since) {
@@ -115,13 +115,13 @@ func (s *Service) paidTime(ctx context.Context, sub subscription.Subscription, r
 	}
 	collected.Add(collected, paid)
 	settled.Add(settled, collected)
-	p.share, p.collected, p.settled = shareOf(paid, value, lines), shareOf(collected, value, lines), shareOf(settled, value, lines)
+	p.share, p.collected, p.settled = quotient(paid, value, lines), quotient(collected, value, lines), quotient(settled, value, lines)
 	return p, nil
 }
 
-// shareOf returns paid / value, from 0 to 1. Each line is rounded to a minor unit, so a
+// quotient returns paid / value, from 0 to 1. Each line is rounded to a minor unit, so a
 // difference of one for each line is not an unpaid amount.
-func shareOf(paid, value *big.Rat, lines int) *big.Rat {
+func quotient(paid, value *big.Rat, lines int) *big.Rat {
 	missing := new(big.Rat).Sub(value, paid)
 	switch {
 	case value.Sign() <= 0 || missing.Cmp(big.NewRat(int64(lines), 1)) <= 0:
@@ -139,16 +139,17 @@ type periodInvoice struct {
 	lines []psp.InvoiceLine
 }
 
-// left returns the value of the lines for the time from at to the end of the period.
-func (in periodInvoice) left(at time.Time) *big.Rat {
+// remainingValue returns the value of the lines for the time from at to the end of the period.
+func (in periodInvoice) remainingValue(at time.Time) *big.Rat {
 	sum := new(big.Rat)
 	for _, line := range in.lines {
-		sum.Add(sum, leftOf(line, at))
+		sum.Add(sum, remainingValue(line, at))
 	}
 	return sum
 }
 
-func leftOf(line psp.InvoiceLine, at time.Time) *big.Rat {
+// remainingValue returns the part of a line for the time from at to the end of its period.
+func remainingValue(line psp.InvoiceLine, at time.Time) *big.Rat {
 	whole, left := line.PeriodEnd.Unix()-line.PeriodStart.Unix(), line.PeriodEnd.Unix()-at.Unix()
 	if whole <= 0 || left <= 0 {
 		return new(big.Rat)
@@ -159,7 +160,7 @@ func leftOf(line psp.InvoiceLine, at time.Time) *big.Rat {
 
 // periodInvoices lists the invoices that bill the plan in the current period. The invoice of
 // a change that waits for its payment is not among them.
-func (s *Service) periodInvoices(ctx context.Context, sub subscription.Subscription, remote psp.Subscription) (found []periodInvoice, _ error) {
+func (s *Service) periodInvoices(ctx context.Context, sub Subscription, remote psp.Subscription) (found []periodInvoice, _ error) {
 	query := psp.InvoiceQuery{CustomerID: remote.CustomerID}
 	oldest := remote.PeriodStart.Add(-24 * time.Hour) // the invoice of a checkout is older than its subscription
 	for more := true; more; {
@@ -188,8 +189,8 @@ func (s *Service) periodInvoices(ctx context.Context, sub subscription.Subscript
 	return found, nil
 }
 
-// received returns the part of an invoice's total that was paid and not given back, from 0 to 1.
-func (s *Service) received(ctx context.Context, in psp.Invoice) (*big.Rat, error) {
+// paidShare returns the part of an invoice's total that was paid and not given back, from 0 to 1.
+func (s *Service) paidShare(ctx context.Context, in psp.Invoice) (*big.Rat, error) {
 	switch {
 	case in.Status != "paid":
 		return new(big.Rat), nil
@@ -205,14 +206,14 @@ func (s *Service) received(ctx context.Context, in psp.Invoice) (*big.Rat, error
 // since, and the start of its time. Unless the subscription ends, an invoice that is being
 // collected counts as paid.
 func (s *Service) pendingUnpaid(
-	ctx context.Context, sub subscription.Subscription, remote psp.Subscription, ends bool,
+	ctx context.Context, sub Subscription, remote psp.Subscription, ends bool,
 ) (amount int64, since time.Time, _ error) {
-	paid, err := s.paidTime(ctx, sub, remote, s.deps.Clock.Now())
+	paid, err := s.readPaidTime(ctx, sub, remote, s.deps.Clock.Now())
 	if err != nil || paid.pending <= 0 {
 		return 0, since, err
 	}
 	share := paid.settled
-	if ends || sub.Status == subscription.PastDue && !paid.draft {
+	if ends || sub.Status == PastDue && !paid.draft {
 		share = paid.share
 	}
 	units, err := s.deps.Provider.UnitsRead(ctx, remote.Currency)
@@ -237,31 +238,40 @@ func (s *Service) chargeUnpaidCredit(ctx context.Context, op operation) error {
 
 // rechargeCredit charges again, with the next invoice, pending credit whose invoice was
 // refunded, voided or not paid after all.
-type rechargeCredit struct{ ofRunning }
-
-// continues is never true: the amount may be another one by now.
-func (rechargeCredit) continues(instruction) bool { return false }
-
-func (r rechargeCredit) prepare(ctx context.Context, sub subscription.Subscription) (instruction, error) {
-	remote, err := r.svc.deps.Provider.GetSubscription(ctx, sub.PSPSubscriptionID)
-	if err != nil {
-		return instruction{}, goneOr(err, subscription.ErrNotFound)
+func (s *Service) rechargeCredit(ctx context.Context, tenantID uuid.UUID) error {
+	op, claimed, err := s.claim(ctx, request{
+		load:    func(ctx context.Context) (Subscription, error) { return s.Running(ctx, tenantID) },
+		check:   s.checkRecharge,
+		missing: ErrNotFound,
+	})
+	if err != nil || !claimed {
+		return err
 	}
-	pending, err := r.svc.deps.Items.Pending(ctx, remote.CustomerID, remote.ID)
-	if err != nil || !slices.ContainsFunc(pending, func(i items.Item) bool { return i.Amount < 0 }) {
-		return instruction{}, errors.Join(err, errNothingToDo)
-	}
-	amount, since, err := r.svc.pendingUnpaid(ctx, sub, remote, false)
-	if err == nil && amount == 0 {
-		err = errNothingToDo
-	}
-	return instruction{Kind: opRecharge, UnpaidCredit: amount, ProrationDate: since}, err
+	_, err = s.settle(ctx, op, notFoundAs(ErrNotFound, s.sendRecharge(ctx, op)))
+	return err
 }
 
-func (r rechargeCredit) send(ctx context.Context, op operation) error {
-	remote, err := r.svc.deps.Provider.GetSubscription(ctx, op.before.PSPSubscriptionID)
+// checkRecharge returns the instruction to charge the unpaid part of the pending credit.
+func (s *Service) checkRecharge(ctx context.Context, sub Subscription) (instruction, verdict, error) {
+	remote, err := s.deps.Provider.GetSubscription(ctx, sub.PSPSubscriptionID)
+	if err != nil {
+		return instruction{}, nothingToDo, notFoundAs(ErrNotFound, err)
+	}
+	pending, err := s.deps.Items.Pending(ctx, remote.CustomerID, remote.ID)
+	if err != nil || !slices.ContainsFunc(pending, func(i items.Item) bool { return i.Amount < 0 }) {
+		return instruction{}, nothingToDo, err
+	}
+	amount, since, err := s.pendingUnpaid(ctx, sub, remote, false)
+	if err != nil || amount == 0 {
+		return instruction{}, nothingToDo, err
+	}
+	return instruction{Kind: opRecharge, UnpaidCredit: amount, ProrationDate: since}, mustSend, nil
+}
+
+func (s *Service) sendRecharge(ctx context.Context, op operation) error {
+	remote, err := s.deps.Provider.GetSubscription(ctx, op.before.PSPSubscriptionID)
 	if err != nil {
 		return err
 	}
-	return r.svc.deps.Items.ChargeUnpaid(ctx, remote, op.ProrationDate, op.UnpaidCredit, op.key())
+	return s.deps.Items.ChargeUnpaid(ctx, remote, op.ProrationDate, op.UnpaidCredit, op.key())
 }

@@ -6,17 +6,17 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/psp"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
 // An event is sent for what the API shows, and for nothing that it does not.
-func TestWhatASubscriptionShows(t *testing.T) {
+func TestSameViews(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	elsewhere := now.In(time.FixedZone("CET", 3600))
 	plan := uuid.New()
-	of := func() Subscription {
+	example := func() Subscription {
 		return Subscription{
 			ID: uuid.New(), PlanID: plan, Status: Active, Currency: "EUR", PriceCents: 1900, Quantity: 1, IntervalUnit: "month",
 			IntervalCount: 1, CurrentPeriodStart: now, CurrentPeriodEnd: now.AddDate(0, 1, 0), TrialEndsAt: &now,
@@ -34,10 +34,10 @@ func TestWhatASubscriptionShows(t *testing.T) {
 		"a time of another place":     func(s *Subscription) { s.CurrentPeriodStart, s.TrialEndsAt = elsewhere, &elsewhere },
 		"the invoice that it awaits":  func(s *Subscription) { s.Pending.PSPInvoiceID = "in_2" },
 	} {
-		after := of()
+		after := example()
 		change(&after)
-		if !of().shows(after) || !after.shows(of()) {
-			t.Errorf("%s is told", name)
+		if !example().hasSameView(after) || !after.hasSameView(example()) {
+			t.Errorf("%s is published", name)
 		}
 	}
 	other := now.Add(time.Second)
@@ -55,15 +55,15 @@ func TestWhatASubscriptionShows(t *testing.T) {
 		"an end":             func(s *Subscription) { s.CancelAt = &other },
 		"an end, as a flag":  func(s *Subscription) { s.CancelAtPeriodEnd = true },
 		"cancellation":       func(s *Subscription) { s.CanceledAt = &other },
-		"payment action":     func(s *Subscription) { s.Action = psp.PaymentAction{Type: "pay", URL: "https://example.com"} },
+		"payment action":     func(s *Subscription) { s.Action = money.PaymentAction{Type: "pay", URL: "https://example.com"} },
 		"nothing waits":      func(s *Subscription) { s.Pending = nil },
 		"another plan waits": func(s *Subscription) { s.Pending.PlanID = uuid.New() },
 		"another end of it":  func(s *Subscription) { s.Pending.ExpiresAt = other },
 	} {
-		after := of()
+		after := example()
 		change(&after)
-		if of().shows(after) || after.shows(of()) {
-			t.Errorf("a change of %s is not told", name)
+		if example().hasSameView(after) || after.hasSameView(example()) {
+			t.Errorf("a change of %s is not published", name)
 		}
 	}
 }

@@ -7,43 +7,43 @@ import (
 	"github.com/tenantry/tenantry/internal/hook"
 )
 
-// tell hands what became of a subscription to the outbox, in the transaction that stores it
-// and at its end: one event, with the name that says most. A state that shows nothing new is
-// none (rules: webhooks#types).
-func (s *Service) tell(ctx context.Context, before, after Subscription) error {
+// publishChange hands a change of a subscription to the outbox, in the transaction that stores it
+// and at its end: one event, with the name that says most. A state with the same view
+// publishes nothing (rules: webhooks#types).
+func (s *Service) publishChange(ctx context.Context, before, after Subscription) error {
 	switch {
 	case after.Status == Canceled && before.Status != Canceled:
-		return s.tellOf(ctx, hook.SubscriptionCanceled, after)
+		return s.publish(ctx, hook.SubscriptionCanceled, after)
 	case after.Status == PastDue && before.Status != PastDue:
-		return s.tellOf(ctx, hook.SubscriptionPastDue, after)
-	case before.shows(after):
+		return s.publish(ctx, hook.SubscriptionPastDue, after)
+	case before.hasSameView(after):
 		return nil
 	default:
-		return s.tellOf(ctx, hook.SubscriptionUpdated, after)
+		return s.publish(ctx, hook.SubscriptionUpdated, after)
 	}
 }
 
-// tellOf hands an event about a subscription to the outbox.
-func (s *Service) tellOf(ctx context.Context, t hook.Type, sub Subscription) error {
+// publish hands an event about a subscription to the outbox.
+func (s *Service) publish(ctx context.Context, t hook.Type, sub Subscription) error {
 	return hook.Tell(ctx, s.deps.Events, t, sub.TenantID, func(ctx context.Context) (any, error) {
 		now, err := s.store.byPSPID(ctx, sub.PSPSubscriptionID) // the transaction may have stored a reason, too
 		if err != nil {
 			return nil, err
 		}
-		return (&HTTP{svc: s}).View(ctx, now)
+		return s.view(ctx, now)
 	})
 }
 
-// shows reports whether the API shows two states in the same way, but for the time of the
+// hasSameView reports whether the API shows two states in the same way, but for the time of the
 // last change. A reason comes with another change.
-func (s Subscription) shows(o Subscription) bool {
+func (s Subscription) hasSameView(o Subscription) bool {
 	return s.Status == o.Status && s.PlanID == o.PlanID && s.PriceCents == o.PriceCents && s.Quantity == o.Quantity &&
 		s.Interval() == o.Interval() && s.CurrentPeriodStart.Equal(o.CurrentPeriodStart) && s.CurrentPeriodEnd.Equal(o.CurrentPeriodEnd) &&
 		sameTime(s.TrialEndsAt, o.TrialEndsAt) && s.Ending() == o.Ending() && sameTime(s.CancelAt, o.CancelAt) &&
-		sameTime(s.CanceledAt, o.CanceledAt) && s.Action == o.Action && s.Pending.shows(o.Pending)
+		sameTime(s.CanceledAt, o.CanceledAt) && s.Action == o.Action && s.Pending.hasSameView(o.Pending)
 }
 
-func (p *PendingChange) shows(o *PendingChange) bool {
+func (p *PendingChange) hasSameView(o *PendingChange) bool {
 	if p == nil || o == nil {
 		return p == o
 	}

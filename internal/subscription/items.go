@@ -1,4 +1,4 @@
-package operation
+package subscription
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/psp/items"
-	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 // The invoice of a change that waits takes along what waited for the next invoice, such as
@@ -24,27 +23,18 @@ import (
 const JobItems = "subscription.items"
 
 const (
-	// itemsLook is when the job looks if nobody tells of the end of a change: the provider
+	// itemsDelay is when the job looks if nobody tells of the end of a change: the provider
 	// lets none wait for a day.
-	itemsLook = 24 * time.Hour
+	itemsDelay = 24 * time.Hour
 	// itemsPause is the pause until it looks again.
 	itemsPause = time.Hour
 	// invoiceOfChange is the provider's reason for the invoice of a change.
 	invoiceOfChange = "subscription_update"
 )
 
-// Items are the items of the provider's invoices; items.Items is one.
-type Items interface {
-	Pending(ctx context.Context, customerID, subscriptionID string) ([]items.Item, error)
-	InvoiceOf(ctx context.Context, id string) (string, error)
-	On(ctx context.Context, invoiceID string) ([]items.Item, error)
-	Again(ctx context.Context, all []items.Item, since time.Time) error
-	ChargeUnpaid(ctx context.Context, sub psp.Subscription, since time.Time, amount int64, key string) error
-}
-
-// keepItems notes what waits for the next invoice, before an operation asks for a change
+// noteItems notes what waits for the next invoice, before an operation asks for a change
 // that may wait.
-func (s *Service) keepItems(ctx context.Context, op operation) error {
+func (s *Service) noteItems(ctx context.Context, op operation) error {
 	remote, err := s.deps.Provider.GetSubscription(ctx, op.before.PSPSubscriptionID)
 	if err != nil {
 		return err
@@ -59,33 +49,33 @@ func (s *Service) keepItems(ctx context.Context, op operation) error {
 	}
 	now := s.deps.Clock.Now()
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		if err := s.store.keepItems(ctx, op, waiting, now); err != nil {
+		if err := s.store.storeItems(ctx, op, waiting, now); err != nil {
 			return err
 		}
-		return s.lookAtItems(ctx, op.before, now.Add(itemsLook))
+		return s.enqueueItems(ctx, op.before, now.Add(itemsDelay))
 	})
 }
 
 // settleItems makes again what has to wait again, after a change that was not made. Where
 // the change still waits, it returns what will have to.
-func (s *Service) settleItems(ctx context.Context, sub subscription.Subscription) (psp.Waiting, error) {
-	kept, err := s.store.keptItems(ctx, sub)
-	if err != nil || len(kept) == 0 {
+func (s *Service) settleItems(ctx context.Context, sub Subscription) (psp.Waiting, error) {
+	stored, err := s.store.storedItems(ctx, sub)
+	if err != nil || len(stored) == 0 {
 		return psp.Waiting{}, err
 	}
-	in, err := s.invoiceOfItems(ctx, kept)
+	in, err := s.findInvoiceOfItems(ctx, stored)
 	if err != nil {
 		return psp.Waiting{}, err
 	}
 	open, void := in.Status == "open" || in.Status == "draft", in.Status == "void"
 	if in.BillingReason != invoiceOfChange || !open && !void { // they wait, or are billed
-		return psp.Waiting{}, s.store.forgetItems(ctx, sub, kept)
+		return psp.Waiting{}, s.store.deleteItems(ctx, sub, stored)
 	}
 	there, err := s.deps.Items.On(ctx, in.ID)
 	if err != nil {
 		return psp.Waiting{}, err
 	}
-	there = slices.DeleteFunc(there, func(i items.Item) bool { return !slices.Contains(kept, i.ID) })
+	there = slices.DeleteFunc(there, func(i items.Item) bool { return !slices.Contains(stored, i.ID) })
 	sum := items.Sum(there)
 	switch {
 	case open:
@@ -99,13 +89,13 @@ func (s *Service) settleItems(ctx context.Context, sub subscription.Subscription
 			return psp.Waiting{}, err
 		}
 	}
-	return psp.Waiting{}, s.store.forgetItems(ctx, sub, kept)
+	return psp.Waiting{}, s.store.deleteItems(ctx, sub, stored)
 }
 
-// invoiceOfItems returns the invoice that took items along, zero where none did. They
+// findInvoiceOfItems returns the invoice that took items along, zero where none did. They
 // waited together, so that the first that still exists tells.
-func (s *Service) invoiceOfItems(ctx context.Context, kept []string) (psp.Invoice, error) {
-	for _, id := range kept {
+func (s *Service) findInvoiceOfItems(ctx context.Context, stored []string) (psp.Invoice, error) {
+	for _, id := range stored {
 		invoiceID, err := s.deps.Items.InvoiceOf(ctx, id)
 		if errors.Is(err, psp.ErrNotFound) {
 			continue
@@ -118,20 +108,20 @@ func (s *Service) invoiceOfItems(ctx context.Context, kept []string) (psp.Invoic
 	return psp.Invoice{}, nil
 }
 
-// itemsReleased has the job look when a change does not wait any more; it is called in the
+// releaseItems has the job look when a change does not wait any more; it is called in the
 // transaction that stores that.
-func (s *Service) itemsReleased(ctx context.Context, before, after subscription.Subscription) error {
+func (s *Service) releaseItems(ctx context.Context, before, after Subscription) error {
 	if before.Pending == nil || after.Pending != nil && after.Pending.PSPInvoiceID == before.Pending.PSPInvoiceID {
 		return nil
 	}
-	kept, err := s.store.keptItems(ctx, after)
-	if err != nil || len(kept) == 0 {
+	stored, err := s.store.storedItems(ctx, after)
+	if err != nil || len(stored) == 0 {
 		return err
 	}
-	return s.lookAtItems(ctx, after, s.deps.Clock.Now())
+	return s.enqueueItems(ctx, after, s.deps.Clock.Now())
 }
 
-func (s *Service) lookAtItems(ctx context.Context, sub subscription.Subscription, at time.Time) error {
+func (s *Service) enqueueItems(ctx context.Context, sub Subscription, at time.Time) error {
 	return s.deps.Jobs.Enqueue(ctx, JobItems, sub.PSPSubscriptionID, jobs.Key(sub.PSPSubscriptionID), jobs.At(at))
 }
 
@@ -141,16 +131,16 @@ func (s *Service) HandleItems(ctx context.Context, job jobs.Job) error {
 	if err := job.Decode(&pspID); err != nil {
 		return err
 	}
-	sub, err := s.deps.Subscriptions.ByPSPID(ctx, pspID)
+	sub, err := s.ByPSPID(ctx, pspID)
 	if err != nil {
 		return err
 	}
 	if _, err := s.settleItems(ctx, sub); err != nil {
 		return psp.Permanent(err)
 	}
-	kept, err := s.store.keptItems(ctx, sub)
-	if err != nil || len(kept) == 0 {
+	stored, err := s.store.storedItems(ctx, sub)
+	if err != nil || len(stored) == 0 {
 		return err
 	}
-	return s.lookAtItems(ctx, sub, s.deps.Clock.Now().Add(itemsPause))
+	return s.enqueueItems(ctx, sub, s.deps.Clock.Now().Add(itemsPause))
 }

@@ -1,4 +1,4 @@
-package operation
+package subscription
 
 import (
 	"testing"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/subscription"
 )
 
 func day(text string) time.Time {
@@ -25,7 +24,7 @@ func TestPreviewCountsTheWholeInvoice(t *testing.T) {
 	t.Parallel()
 	now, end := day("2026-01-16T12:00:00"), day("2026-02-01T12:00:00")
 	change := psp.Change{PriceID: "price_new", ProrationDate: now}
-	p := Preview{PeriodEnd: end}
+	p := preview{periodEnd: end}
 	lines := []psp.InvoiceLine{
 		{Amount: -600, Proration: true, PriceID: "price_old", PeriodStart: now, PeriodEnd: end, Quantity: 2},
 		{Amount: 950, Proration: true, PriceID: "price_old", PeriodStart: now, PeriodEnd: end, Quantity: 3},
@@ -36,13 +35,13 @@ func TestPreviewCountsTheWholeInvoice(t *testing.T) {
 		{Amount: 77, PriceID: "price_usage", PeriodStart: now.AddDate(0, 0, -15), PeriodEnd: now},              // what was used
 		{Amount: 10000, PriceID: "price_new", PeriodStart: now.Add(3 * time.Second)},                           // a period that begins now
 	}
-	p.count(lines, change, 3)
-	if p.Credit != 1550 || p.Charge != 14077 || p.Pending != 350+600+77 || p.Net() != p.Charge-p.Credit {
-		t.Errorf("credit %d, charge %d, pending %d, net %d", p.Credit, p.Charge, p.Pending, p.Net())
+	p.addLines(lines, change, 3)
+	if p.credit != 1550 || p.charge != 14077 || p.pending != 350+600+77 || p.net() != p.charge-p.credit {
+		t.Errorf("credit %d, charge %d, pending %d, net %d", p.credit, p.charge, p.pending, p.net())
 	}
 	// Without lines of its own the change makes no invoice.
-	p = Preview{PeriodEnd: end}
-	if p.count(lines[4:6], change, 3); p.Credit != 0 || p.Charge != 0 || p.Pending != 0 {
+	p = preview{periodEnd: end}
+	if p.addLines(lines[4:6], change, 3); p.credit != 0 || p.charge != 0 || p.pending != 0 {
 		t.Errorf("no invoice: %+v", p)
 	}
 }
@@ -62,9 +61,9 @@ func TestDaysOfAPreview(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p := Preview{PeriodStart: day("2026-01-15T23:30:00"), PeriodEnd: day("2026-02-15T23:30:00"), At: day(tt.at)}
-			if p.DaysRemaining() != tt.wantLeft || p.TotalDays() != tt.total {
-				t.Errorf("%d of %d days", p.DaysRemaining(), p.TotalDays())
+			p := preview{periodStart: day("2026-01-15T23:30:00"), periodEnd: day("2026-02-15T23:30:00"), at: day(tt.at)}
+			if p.daysRemaining() != tt.wantLeft || p.totalDays() != tt.total {
+				t.Errorf("%d of %d days", p.daysRemaining(), p.totalDays())
 			}
 		})
 	}
@@ -86,7 +85,7 @@ func TestOneIntervalLater(t *testing.T) {
 		{"2026-05-15T10:00:00", "year", 1, "2027-05-15T10:00:00"},
 	}
 	for _, tt := range tests {
-		if diff := cmp.Diff(day(tt.want), after(day(tt.from), catalog.Interval{Unit: tt.unit, Count: tt.n})); diff != "" {
+		if diff := cmp.Diff(day(tt.want), addInterval(day(tt.from), catalog.Interval{Unit: tt.unit, Count: tt.n})); diff != "" {
 			t.Errorf("%d %s after %s: %s", tt.n, tt.unit, tt.from, diff)
 		}
 	}
@@ -94,7 +93,7 @@ func TestOneIntervalLater(t *testing.T) {
 
 func TestProrationDateIsWithinThePeriod(t *testing.T) {
 	t.Parallel()
-	sub := subscription.Subscription{CurrentPeriodStart: day("2026-01-15T10:00:00"), CurrentPeriodEnd: day("2026-02-15T10:00:00")}
+	sub := Subscription{CurrentPeriodStart: day("2026-01-15T10:00:00"), CurrentPeriodEnd: day("2026-02-15T10:00:00")}
 	for now, want := range map[string]string{
 		"2026-01-15T09:00:00": "2026-01-15T10:00:00",
 		"2026-01-20T00:00:00": "2026-01-20T00:00:00",
