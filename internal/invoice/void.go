@@ -50,7 +50,7 @@ func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 			}
 		}
 		if before.Status != Draft {
-			if err := s.tell(ctx, after); err != nil {
+			if err := s.publish(ctx, after); err != nil {
 				return err
 			}
 		}

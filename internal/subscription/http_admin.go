@@ -69,11 +69,14 @@ func (h *HTTP) AdminCustomers(ctx context.Context, in *planInput) (*rest.Data[Pl
 	if err != nil {
 		return nil, err
 	}
-	rows, err := h.svc.store.customersOfPlan(ctx, id)
-	if err != nil {
+	v := PlanCustomers{}
+	if v.ByPrice, err = h.svc.store.countCustomers(ctx, id); err != nil {
 		return nil, err
 	}
-	return rest.OK(newPlanCustomers(rows)), nil
+	for _, c := range v.ByPrice {
+		v.Tenants += c.Tenants
+	}
+	return rest.OK(v), nil
 }
 
 type adminCancelInput struct {

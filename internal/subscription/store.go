@@ -199,8 +199,15 @@ func (s store) minorUnits(ctx context.Context, currency string) (int, error) {
 	return int(units), sqldb.Wrap(err, "read minor units")
 }
 
-// customersOfPlan counts the tenants with a subscription to a plan by what they pay.
-func (s store) customersOfPlan(ctx context.Context, planID uuid.UUID) ([]subscriptionsql.CustomersOfPlanRow, error) {
+// countCustomers counts the tenants with a subscription to a plan by the price that they pay.
+func (s store) countCustomers(ctx context.Context, planID uuid.UUID) ([]PriceCustomers, error) {
 	rows, err := s.q(ctx).CustomersOfPlan(ctx, planID)
-	return rows, sqldb.Wrap(err, "count the customers of a plan")
+	customers := make([]PriceCustomers, len(rows))
+	for i, r := range rows {
+		customers[i] = PriceCustomers{
+			Price: r.PriceID, Currency: r.Currency, Amount: r.PriceCents, IntervalUnit: r.IntervalUnit, IntervalCount: r.IntervalCount,
+			Tenants: r.Tenants,
+		}
+	}
+	return customers, sqldb.Wrap(err, "count the customers of a plan")
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
-	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
 )
 
 // The views are the JSON of the API, and of the events that webhooks deliver.
@@ -184,16 +183,4 @@ type PriceCustomers struct {
 	IntervalUnit  string     `json:"interval_unit" enum:"day,week,month,year"`
 	IntervalCount int32      `json:"interval_count"`
 	Tenants       int64      `json:"tenants" doc:"How many tenants pay it."`
-}
-
-func newPlanCustomers(rows []subscriptionsql.CustomersOfPlanRow) PlanCustomers {
-	v := PlanCustomers{ByPrice: make([]PriceCustomers, len(rows))}
-	for i, r := range rows {
-		v.Tenants += r.Tenants
-		v.ByPrice[i] = PriceCustomers{
-			Price: r.PriceID, Currency: r.Currency, Amount: r.PriceCents, IntervalUnit: r.IntervalUnit, IntervalCount: r.IntervalCount,
-			Tenants: r.Tenants,
-		}
-	}
-	return v
 }

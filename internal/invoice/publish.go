@@ -9,46 +9,46 @@ import (
 	"github.com/tenantry/tenantry/internal/mail/letters"
 )
 
-// What endpoints outside were told of an invoice. What was stored before they could be told
-// has another word, and is told of nothing.
+// The last event of an invoice that was published. An invoice from before there were events
+// has another value, and publishes nothing.
 const (
-	toldNothing = ""
-	toldIssued  = "issued"
-	toldPaid    = "paid"
-	toldVoided  = "void"
+	publishedNothing = ""
+	publishedIssued  = "issued"
+	publishedPaid    = "paid"
+	publishedVoided  = "void"
 )
 
-// news returns what there is to tell of an invoice in a state, and what is told then. States
-// that arrive late, in another order, or twice, tell nothing again.
-func news(told string, now Status) (events []hook.Type, then string) {
-	if told != toldNothing && told != toldIssued || now == Draft {
-		return nil, told
+// pendingEvents returns the events to publish for an invoice in a status, and the last event
+// then. States that arrive late, in another order, or twice, publish nothing again.
+func pendingEvents(lastEvent string, status Status) (events []hook.Type, next string) {
+	if lastEvent != publishedNothing && lastEvent != publishedIssued || status == Draft {
+		return nil, lastEvent
 	}
-	if then = toldIssued; told == toldNothing {
+	if next = publishedIssued; lastEvent == publishedNothing {
 		events = append(events, hook.InvoiceIssued)
 	}
-	switch now {
+	switch status {
 	case Paid:
-		return append(events, hook.InvoicePaid), toldPaid
+		return append(events, hook.InvoicePaid), publishedPaid
 	case Void:
-		return append(events, hook.InvoiceVoided), toldVoided
+		return append(events, hook.InvoiceVoided), publishedVoided
 	default:
-		return events, then
+		return events, next
 	}
 }
 
-// tell hands what is new of an invoice to the outbox, under the tenant's lock, in the
+// publish hands the new events of an invoice to the outbox, under the tenant's lock, in the
 // transaction that stores its state (rules: webhooks#types).
-func (s *Service) tell(ctx context.Context, inv Invoice) error {
-	told, err := s.store.told(ctx, inv)
+func (s *Service) publish(ctx context.Context, inv Invoice) error {
+	lastEvent, err := s.store.lastEvent(ctx, inv)
 	if err != nil {
 		return err
 	}
-	events, then := news(told, inv.Status)
+	events, next := pendingEvents(lastEvent, inv.Status)
 	if len(events) == 0 {
 		return nil
 	}
-	if err := s.store.setTold(ctx, inv, then); err != nil {
+	if err := s.store.setLastEvent(ctx, inv, next); err != nil {
 		return err
 	}
 	for _, event := range events {

@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/hook"
 )
 
-// Each state is told once, whatever the order in which states arrive.
-func TestNews(t *testing.T) {
+// Each state is published once, whatever the order in which states arrive.
+func TestPendingEvents(t *testing.T) {
 	t.Parallel()
 	issued, paid, voided := hook.InvoiceIssued, hook.InvoicePaid, hook.InvoiceVoided
 	for name, tt := range map[string]struct {
@@ -28,17 +28,17 @@ func TestNews(t *testing.T) {
 		"final states are not undone": {[]Status{Paid, Void}, []hook.Type{issued, paid}},
 	} {
 		var got []hook.Type
-		told := toldNothing
+		lastEvent := publishedNothing
 		for _, status := range tt.states {
 			var events []hook.Type
-			events, told = news(told, status)
+			events, lastEvent = pendingEvents(lastEvent, status)
 			got = append(got, events...)
 		}
 		if diff := cmp.Diff(tt.want, got); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	if events, then := news("before", Paid); events != nil || then != "before" {
-		t.Errorf("of what is older is told: %v, %s", events, then)
+	if events, then := pendingEvents("before", Paid); events != nil || then != "before" {
+		t.Errorf("an older invoice publishes: %v, %s", events, then)
 	}
 }
