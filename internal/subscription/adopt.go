@@ -69,12 +69,12 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 	if !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	if !next.Status.Over() {
-		kept, err := s.deps.Customers.Keep(ctx, next.TenantID, remote.CustomerID)
+	if !next.Status.IsOver() {
+		stored, err := s.deps.Customers.StoreFirst(ctx, next.TenantID, remote.CustomerID)
 		if err != nil {
 			return err
 		}
-		if kept != remote.CustomerID {
+		if stored != remote.CustomerID {
 			return errOvertaken
 		}
 	}
@@ -97,11 +97,11 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 		}
 	case AdoptFirst:
 	}
-	had, err := s.store.allAfter(ctx, next.TenantID, newest, math.MaxInt32)
+	had, err := s.store.listAfter(ctx, next.TenantID, listStart, math.MaxInt32)
 	if err != nil {
 		return err
 	}
-	if next.former, err = inheritFormer(had, next); err != nil {
+	if next.former, err = inheritFormerTerms(had, next); err != nil {
 		return err
 	}
 	if err := s.store.insert(ctx, next); err != nil {
@@ -118,7 +118,7 @@ func (s *Service) completeAdoption(ctx context.Context, a adoption, next Subscri
 	if err := s.publish(ctx, hook.SubscriptionCreated, next); err != nil {
 		return err
 	}
-	if a.isBought() && next.Status.Running() {
+	if a.isBought() && next.Status.IsRunning() {
 		if err := s.deps.Tenants.PreferCurrency(ctx, next.TenantID, next.Currency); err != nil {
 			return err
 		}
@@ -167,7 +167,7 @@ func (s *Service) decideAdoption(ctx context.Context, next Subscription, remote 
 	if err != nil && !errors.Is(err, errNoCheckout) {
 		return a, err
 	}
-	if next.Status.Over() {
+	if next.Status.IsOver() {
 		return a, nil
 	}
 	if a.isBought() && next.TrialEndsAt != nil && !a.opened.refused {
@@ -175,7 +175,7 @@ func (s *Service) decideAdoption(ctx context.Context, next Subscription, remote 
 			return a, err
 		}
 	}
-	a.other, err = s.store.live(ctx, next.TenantID)
+	a.other, err = s.store.loadCurrent(ctx, next.TenantID)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return a, err
 	}
@@ -198,7 +198,7 @@ func (s *Service) decideAdoption(ctx context.Context, next Subscription, remote 
 		a.Adoption = AdoptIgnored
 	case a.opened.replaces != a.other.ID:
 		a.Adoption = AdoptRefused
-	case !next.Status.Running():
+	case !next.Status.IsRunning():
 		a.Adoption = AdoptLater
 	default:
 		a.Adoption = AdoptReplacing
@@ -210,7 +210,7 @@ func (s *Service) decideAdoption(ctx context.Context, next Subscription, remote 
 // the metadata; errNoCheckout for a subscription that came another way.
 func (s *Service) findCheckout(ctx context.Context, tenantID uuid.UUID, id string) (checkout, error) {
 	parsed, _ := uuid.Parse(id) // Nil for an invalid id; no checkout has it
-	c, err := s.store.checkout(ctx, parsed)
+	c, err := s.store.loadCheckout(ctx, parsed)
 	if err == nil && c.tenantID != tenantID {
 		return checkout{}, errNoCheckout
 	}
@@ -281,7 +281,7 @@ func (s *Service) endLocally(ctx context.Context, old Subscription) (Subscriptio
 	ended.Status, ended.CancelAt, ended.CancelAtPeriodEnd, ended.CanceledAt, ended.UpdatedAt = Canceled, nil, false, &now, now
 	ended.Action, ended.Pending = money.PaymentAction{}, nil
 	var err error
-	if ended.former, err = noteFormer(old, ended, now); err != nil {
+	if ended.former, err = noteFormerTerms(old, ended, now); err != nil {
 		return ended, err
 	}
 	return ended, s.store.update(ctx, ended)

@@ -26,7 +26,7 @@ func (c cancellation) instruction() instruction {
 // cancel ends the tenant's running subscription.
 func (s *Service) cancel(ctx context.Context, tenantID uuid.UUID, c cancellation) (Subscription, error) {
 	return s.end(ctx, c, request{
-		load:    func(ctx context.Context) (Subscription, error) { return s.Running(ctx, tenantID) },
+		load:    s.runningLoader(tenantID),
 		missing: ErrNotFound,
 	})
 }
@@ -37,8 +37,8 @@ func (s *Service) cancel(ctx context.Context, tenantID uuid.UUID, c cancellation
 func (s *Service) cancelByID(ctx context.Context, tenantID, id uuid.UUID, c cancellation) (Subscription, error) {
 	return s.end(ctx, c, request{
 		load: func(ctx context.Context) (Subscription, error) {
-			sub, err := s.store.ofTenant(ctx, tenantID, id)
-			if err == nil && !sub.Status.Running() {
+			sub, err := s.store.byID(ctx, tenantID, id)
+			if err == nil && !sub.Status.IsRunning() {
 				err = errNotCancelable
 			}
 			return sub, err

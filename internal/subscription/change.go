@@ -78,8 +78,8 @@ func (p changeParams) matches(in instruction) bool {
 
 // loadUpgradable returns the tenant's subscription if its status allows another plan.
 func (s *Service) loadUpgradable(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
-	sub, err := s.Current(ctx, tenantID)
-	if err == nil && !sub.Status.Running() {
+	sub, err := s.LoadCurrent(ctx, tenantID)
+	if err == nil && !sub.Status.IsRunning() {
 		err = errNotUpgradable
 	}
 	return sub, err
@@ -97,7 +97,7 @@ func (s *Service) checkChange(ctx context.Context, sub Subscription, p changePar
 			return instruction{}, nothingToDo, nil, err
 		}
 	}
-	if !m.seatsOnly() { // its own plan is never too small for more seats
+	if !m.isSeatsOnly() { // its own plan is never too small for more seats
 		if err := s.requireEligible(ctx, sub.TenantID, m.plan); err != nil {
 			return instruction{}, nothingToDo, nil, err
 		}
@@ -200,7 +200,7 @@ func (s *Service) requireShownUsage(ctx context.Context, op operation) error {
 func (op operation) change() psp.Change {
 	return psp.Change{
 		SubscriptionID: op.before.PSPSubscriptionID, ItemID: op.ItemID, PriceID: op.PriceID, Quantity: op.Quantity,
-		ProrationDate: op.ProrationDate, Unprorated: op.Unprorated, TrialEnd: op.TrialEnd, KeepsPrice: op.seatsOnly(),
+		ProrationDate: op.ProrationDate, Unprorated: op.Unprorated, TrialEnd: op.TrialEnd, KeepsPrice: op.isSeatsOnly(),
 		Metered: op.Metered, UnpaidCredit: op.UnpaidCredit, ProductID: op.ProductID, Currency: op.before.Currency, PeriodEnd: op.before.CurrentPeriodEnd,
 	}
 }
@@ -241,8 +241,8 @@ type move struct {
 	remote  psp.Subscription
 }
 
-// seatsOnly reports whether the plan stays and only the number of seats changes.
-func (m move) seatsOnly() bool { return m.plan.ID == m.sub.PlanID }
+// isSeatsOnly reports whether the plan stays and only the number of seats changes.
+func (m move) isSeatsOnly() bool { return m.plan.ID == m.sub.PlanID }
 
 // selectMove checks whether a subscription can be changed to a plan at all; quantity
 // is as in changeParams.

@@ -65,7 +65,7 @@ func (s *Service) voidInvoice(ctx context.Context, invoiceID string) error {
 // to do. It refuses (plan_change_error) a change whose invoice was paid meanwhile: it is made.
 func (s *Service) dropChange(ctx context.Context, tenantID uuid.UUID) error {
 	op, claimed, err := s.claim(ctx, request{
-		load:    func(ctx context.Context) (Subscription, error) { return s.Running(ctx, tenantID) },
+		load:    s.runningLoader(tenantID),
 		repeats: isKind(opDrop),
 		check: func(_ context.Context, sub Subscription) (instruction, verdict, error) {
 			if sub.Pending == nil {

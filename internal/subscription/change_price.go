@@ -70,7 +70,7 @@ func (s *Service) readRemote(ctx context.Context, m *move) (isCurrent bool, err 
 	if m.takesCheckout {
 		return true, nil
 	}
-	if !m.seatsOnly() {
+	if !m.isSeatsOnly() {
 		if m.priceID, err = s.deps.Prices.Ensure(ctx, m.plan.ID, m.price.ID); err != nil {
 			return false, err
 		}
@@ -78,7 +78,7 @@ func (s *Service) readRemote(ctx context.Context, m *move) (isCurrent bool, err 
 	if m.remote, err = s.deps.Provider.GetSubscription(ctx, m.sub.PSPSubscriptionID); err != nil {
 		return false, notFoundAs(ErrNotFound, err)
 	}
-	if m.seatsOnly() {
+	if m.isSeatsOnly() {
 		m.priceID = m.remote.PriceID
 	}
 	if !m.sub.BillsLike(m.remote) {
@@ -133,7 +133,7 @@ func (s *Service) priceUnseen(ctx context.Context, m move) (pricedChange, error)
 	if err != nil {
 		return pricedChange{}, err
 	}
-	if m.sub.Status == PastDue || !change.paid.whole() {
+	if m.sub.Status == PastDue || !change.paid.isWhole() {
 		change, _, err = s.settleTerms(ctx, m, change)
 	}
 	return change, err
@@ -160,7 +160,7 @@ func (s *Service) price(ctx context.Context, m move, from time.Time, withUsage b
 // newChange returns a change, counted from a moment, in the provider's terms.
 func (s *Service) newChange(ctx context.Context, m move, from time.Time) (_ pricedChange, err error) {
 	change := pricedChange{Change: psp.Change{
-		SubscriptionID: m.remote.ID, ItemID: m.remote.ItemID, PriceID: m.priceID, KeepsPrice: m.seatsOnly(), Quantity: m.quantity,
+		SubscriptionID: m.remote.ID, ItemID: m.remote.ItemID, PriceID: m.priceID, KeepsPrice: m.isSeatsOnly(), Quantity: m.quantity,
 		ProrationDate: from, Currency: m.sub.Currency, ProductID: m.remote.ProductID, PeriodEnd: m.remote.PeriodEnd,
 	}}
 	if change.Waiting, err = s.settleItems(ctx, m.sub); err != nil {
@@ -192,7 +192,7 @@ func (s *Service) newChange(ctx context.Context, m move, from time.Time) (_ pric
 func (s *Service) settleTerms(ctx context.Context, m move, change pricedChange) (pricedChange, preview, error) {
 	sub := m.sub
 	p, err := s.previewCost(ctx, sub, change)
-	if err != nil || sub.Status != PastDue && change.paid.whole() {
+	if err != nil || sub.Status != PastDue && change.paid.isWhole() {
 		return change, p, err
 	}
 	begins := m.plan.Interval != sub.Interval() && m.price.PriceCents > 0
@@ -210,8 +210,8 @@ func (s *Service) settleTerms(ctx context.Context, m move, change pricedChange) 
 	if err != nil {
 		return change, p, err
 	}
-	waiting := change.paid.unpaid(0, share, units.Step())
-	change.UnpaidCredit = change.paid.unpaid(p.unused, share, units.Step())
+	waiting := change.paid.unpaidCredit(0, share, units.Step())
+	change.UnpaidCredit = change.paid.unpaidCredit(p.unused, share, units.Step())
 	// Without a proration the provider would not invoice the usage of items that it removes.
 	nothing := share.Sign() == 0 && (begins || !costs) && !removesMetered(change.Metered)
 	if nothing || !costs && (overdue || p.net()-p.pending+change.UnpaidCredit-waiting > 0) {
@@ -223,11 +223,11 @@ func (s *Service) settleTerms(ctx context.Context, m move, change pricedChange) 
 			return change, p, err
 		}
 	}
-	p.takeOff(change.UnpaidCredit, min(waiting, change.UnpaidCredit))
+	p.deductUnpaid(change.UnpaidCredit, min(waiting, change.UnpaidCredit))
 	if change.paysOwed {
 		p.owed, err = s.sumOwed(ctx, sub)
 	}
-	unsettled := change.paid.unpaid(p.unused, change.paid.share, units.Step()) - change.UnpaidCredit
+	unsettled := change.paid.unpaidCredit(p.unused, change.paid.share, units.Step()) - change.UnpaidCredit
 	if change.paid.draft { // the regular bill, which is collected within the hour in any case
 		unsettled = 0
 	}
@@ -238,7 +238,7 @@ func (s *Service) settleTerms(ctx context.Context, m move, change pricedChange) 
 // previewCost asks the provider for the cost of a change, as it is given.
 func (s *Service) previewCost(ctx context.Context, sub Subscription, change pricedChange) (preview, error) {
 	invoice, err := s.deps.Provider.PreviewChange(ctx, change.Change)
-	if sub.Ending() && errors.Is(err, psp.ErrNothingUpcoming) {
+	if sub.IsEnding() && errors.Is(err, psp.ErrNothingUpcoming) {
 		err = nil // in a trial that the subscription ends with, a change costs nothing
 	}
 	if errors.Is(err, psp.ErrRefused) || errors.Is(err, psp.ErrNotFound) {
@@ -264,9 +264,9 @@ func (s *Service) previewCost(ctx context.Context, sub Subscription, change pric
 	return p, nil
 }
 
-// takeOff takes the unpaid part of a credit off; waiting is the part of it that was pending.
+// deductUnpaid takes the unpaid part of a credit off; waiting is the part of it that was pending.
 // Pending amounts count as one, so that the credit is the same once they are recharged.
-func (p *preview) takeOff(unpaid, waiting int64) {
+func (p *preview) deductUnpaid(unpaid, waiting int64) {
 	credits := p.credit - p.unused
 	both := min(credits, p.pending+credits)
 	p.credit -= both + unpaid
@@ -283,7 +283,7 @@ func (p *preview) addOwed(unsettled int64) {
 	p.charge -= unsettled
 }
 
-// addLines adds up the invoice that a change makes at once: its own lines, and what waited
+// addLines adds up the invoice that a change makes at once: its own lines, and the items that waited
 // for the next invoice, such as changes of seats, which the provider puts on it too. A
 // change without lines of its own makes no invoice: the lines are the next renewal's
 // then. quantity is the number of units before the change.
@@ -337,7 +337,7 @@ func (p *preview) ownLines(lines []psp.InvoiceLine, change psp.Change, quantity 
 // another product, of which the tenant has had no trial. Zero is for none. A trial that
 // runs keeps its end, and a tenant that has not paid gets none (rules: subscription#trials).
 func (s *Service) trialEnd(ctx context.Context, m move, from time.Time) (time.Time, error) {
-	if m.sub.Status != Active || m.sub.Ending() || m.price.PriceCents == 0 || m.plan.TrialDays == 0 {
+	if m.sub.Status != Active || m.sub.IsEnding() || m.price.PriceCents == 0 || m.plan.TrialDays == 0 {
 		return time.Time{}, nil
 	}
 	current, err := s.deps.Catalog.Plan(ctx, m.sub.PlanID)

@@ -25,10 +25,10 @@ const (
 	metaCheckout = "checkout_id"
 )
 
-// continuable is how long a repetition continues a checkout that was not answered.
+// continueWindow is how long a repetition continues a checkout that was not answered.
 // It ends, because the provider repeats a failure for the same key, which must not
 // keep a tenant from paying; a session that was never returned expires by itself.
-const continuable = 10 * time.Minute
+const continueWindow = 10 * time.Minute
 
 // CheckoutParams is a tenant's wish to buy a plan.
 type CheckoutParams struct {
@@ -94,7 +94,7 @@ func (s *Service) openCheckout(ctx context.Context, bought purchase) (psp.Checko
 	return session, s.noteSession(ctx, id, bought, session.ID)
 }
 
-// checkoutParams returns what the provider is asked for, without the key and the
+// checkoutParams returns the parameters of a checkout, without the key and the
 // metadata, which name the checkout. It makes the customer and the price at the
 // provider where they are missing.
 func (s *Service) checkoutParams(ctx context.Context, bought purchase) (psp.CheckoutParams, error) {
@@ -143,10 +143,10 @@ func (s *Service) credit(ctx context.Context, tenantID uuid.UUID, currency strin
 
 // continueCheckout stores a checkout that is about to be opened, and returns its id. An
 // attempt that was never answered is continued by the next request for the same purchase within
-// continuable. So it opens only one session, even for several requests at once: the id is
+// continueWindow. So it opens only one session, even for several requests at once: the id is
 // derived from the purchase and from the last checkout that was answered.
 func (s *Service) continueCheckout(ctx context.Context, bought purchase, p psp.CheckoutParams) (uuid.UUID, error) {
-	last, err := s.store.lastAnswered(ctx, bought.tenant.ID, bought.plan.ID)
+	last, err := s.store.lastAnsweredCheckout(ctx, bought.tenant.ID, bought.plan.ID)
 	if err != nil && !errors.Is(err, errNoCheckout) {
 		return uuid.Nil, err
 	}
@@ -156,11 +156,11 @@ func (s *Service) continueCheckout(ctx context.Context, bought purchase, p psp.C
 		if err := s.store.insertCheckout(ctx, id, bought, now); err != nil {
 			return uuid.Nil, err
 		}
-		c, err := s.store.checkout(ctx, id)
+		c, err := s.store.loadCheckout(ctx, id)
 		if err != nil {
 			return uuid.Nil, err
 		}
-		if now.Sub(c.createdAt) < continuable && c.completedAt == nil && c.expiredAt == nil {
+		if now.Sub(c.createdAt) < continueWindow && c.completedAt == nil && c.expiredAt == nil {
 			return id, nil
 		}
 	}
@@ -210,7 +210,7 @@ func (s *Service) checkPurchase(ctx context.Context, tenantID uuid.UUID, p Check
 	if err != nil {
 		return purchase{}, err
 	}
-	_, err = s.store.live(ctx, tenantID)
+	_, err = s.store.loadCurrent(ctx, tenantID)
 	if err == nil {
 		return purchase{}, errAlreadyExists
 	}

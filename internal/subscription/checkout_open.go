@@ -40,20 +40,20 @@ func (s *Service) readCheckout(ctx context.Context, sessionID string) error {
 	if err := s.TakeOver(ctx, session.SubscriptionID); err != nil {
 		return err
 	}
-	if err := s.refundLate(ctx, session); err != nil {
+	if err := s.refundRefused(ctx, session); err != nil {
 		return err
 	}
 	return s.store.completeCheckout(ctx, session.ID, s.deps.Clock.Now())
 }
 
-// refundLate has a refused checkout refunded whose payment came after the refusal, as
+// refundRefused has a refused checkout refunded whose payment came after the refusal, as
 // a bank debit does.
-func (s *Service) refundLate(ctx context.Context, session psp.Checkout) error {
+func (s *Service) refundRefused(ctx context.Context, session psp.Checkout) error {
 	if session.PaymentStatus != psp.PaymentPaid {
 		return nil
 	}
 	id, _ := uuid.Parse(session.Metadata[metaCheckout]) // Nil for an invalid id; no checkout has it
-	opened, err := s.store.checkout(ctx, id)
+	opened, err := s.store.loadCheckout(ctx, id)
 	if errors.Is(err, errNoCheckout) || err == nil && !opened.refused {
 		return nil
 	}
@@ -73,7 +73,7 @@ func (s *Service) refundLate(ctx context.Context, session psp.Checkout) error {
 // back, and not more often than every lookEvery.
 func (s *Service) ReadOpenCheckouts(ctx context.Context, tenantID uuid.UUID) {
 	now := s.deps.Clock.Now()
-	open, err := s.store.openCheckouts(ctx, tenantID, now.Add(-lookFor))
+	open, err := s.store.listOpenCheckouts(ctx, tenantID, now.Add(-lookFor))
 	if err != nil {
 		s.deps.Log.ErrorContext(ctx, "open checkouts could not be listed", "tenant_id", tenantID, "error", err)
 		return

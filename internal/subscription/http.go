@@ -23,7 +23,7 @@ func NewHTTP(svc *Service, publicURL string) *HTTP {
 // Show handles GET /subscription: null where the tenant has none.
 func (h *HTTP) Show(ctx context.Context, _ *tenantInput) (*rest.Data[*SubscriptionView], error) {
 	h.svc.ReadOpenCheckouts(ctx, authz.TenantID(ctx))
-	sub, err := h.svc.Current(ctx, authz.TenantID(ctx))
+	sub, err := h.svc.LoadCurrent(ctx, authz.TenantID(ctx))
 	if errors.Is(err, ErrNotFound) {
 		return rest.OK[*SubscriptionView](nil), nil
 	}
@@ -43,14 +43,14 @@ type tenantInput struct {
 
 // RunningExists is the check of the routes that need a running subscription.
 func (h *HTTP) RunningExists(ctx context.Context, _ func(string) string) error {
-	_, err := h.svc.Running(ctx, authz.TenantID(ctx))
+	_, err := h.svc.loadRunning(ctx, authz.TenantID(ctx))
 	return err
 }
 
 // CurrentExists is the check of the routes that need a subscription that is not
 // over.
 func (h *HTTP) CurrentExists(ctx context.Context, _ func(string) string) error {
-	_, err := h.svc.Current(ctx, authz.TenantID(ctx))
+	_, err := h.svc.LoadCurrent(ctx, authz.TenantID(ctx))
 	return err
 }
 

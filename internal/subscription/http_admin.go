@@ -25,7 +25,7 @@ func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Liste
 	if err != nil {
 		return nil, err
 	}
-	if next := h.svc.OfTenant(id); q.Whole() {
+	if next := h.svc.ListAll(id); q.Whole() {
 		return rest.Whole(ctx, func(ctx context.Context) ([]SubscriptionView, bool, error) {
 			part, more, err := next(ctx)
 			if err != nil {
@@ -35,7 +35,7 @@ func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Liste
 			return views, more, err
 		})
 	}
-	subs, total, err := h.svc.OfTenantOnPage(ctx, id, q)
+	subs, total, err := h.svc.ListPage(ctx, id, q)
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (h *HTTP) AdminSubscriptionExists(ctx context.Context, param func(string) s
 	if err != nil {
 		return err
 	}
-	_, err = h.svc.store.ofTenant(ctx, tenantID, id)
+	_, err = h.svc.store.byID(ctx, tenantID, id)
 	return err
 }
 

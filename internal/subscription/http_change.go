@@ -40,7 +40,7 @@ type changeInput struct {
 // CheckChangePlan is the check behind rest.Checks for ChangePlan.
 func (h *HTTP) CheckChangePlan(ctx context.Context, in *changeInput) error {
 	planID, _ := shape.ParseID(in.Body.PlanID) // no plan has a malformed id
-	sub, err := h.svc.Current(ctx, authz.TenantID(ctx))
+	sub, err := h.svc.LoadCurrent(ctx, authz.TenantID(ctx))
 	if err != nil || sub.PlanID == planID { // the present plan may be off sale
 		return err
 	}

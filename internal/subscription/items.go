@@ -11,29 +11,29 @@ import (
 	"github.com/tenantry/tenantry/internal/psp/items"
 )
 
-// The invoice of a change that waits takes along what waited for the next invoice, such as
-// changes of seats, and the provider leaves it there when that invoice is voided (adr 0016).
+// The invoice of a pending change takes along the items that waited for the next invoice, such as
+// changes of seats, and the provider leaves them there when that invoice is voided (adr 0016).
 //
-// Invariant: what waited before a change that is not made waits again after it, once,
-// whatever became of the change and whoever ended it. So the items are noted before the
-// change is asked for, a note stays until it is known what became of its item, and as long
-// as there are notes a job waits that looks.
+// Invariant: the items that waited before a change that is not made wait again after it, once,
+// whatever ended the change. So the items are noted before the change is sent, a note stays
+// until the fate of its item is known, and as long as there are notes there is a job that
+// reads the items back.
 
 // JobItems is the kind of those jobs.
 const JobItems = "subscription.items"
 
 const (
-	// itemsDelay is when the job looks if nobody tells of the end of a change: the provider
-	// lets none wait for a day.
+	// itemsDelay is when the job runs if there is no notification of the end of a change: at the
+	// provider a change is pending for less than a day.
 	itemsDelay = 24 * time.Hour
-	// itemsPause is the pause until it looks again.
+	// itemsPause is the pause until the job runs again.
 	itemsPause = time.Hour
 	// invoiceOfChange is the provider's reason for the invoice of a change.
 	invoiceOfChange = "subscription_update"
 )
 
-// noteItems notes what waits for the next invoice, before an operation asks for a change
-// that may wait.
+// noteItems notes the items that wait for the next invoice, before an operation sends a change
+// that may become pending.
 func (s *Service) noteItems(ctx context.Context, op operation) error {
 	remote, err := s.deps.Provider.GetSubscription(ctx, op.before.PSPSubscriptionID)
 	if err != nil {
@@ -56,8 +56,8 @@ func (s *Service) noteItems(ctx context.Context, op operation) error {
 	})
 }
 
-// settleItems makes again what has to wait again, after a change that was not made. Where
-// the change still waits, it returns what will have to.
+// settleItems makes the items again that have to wait again after a change that was not made. While
+// the change is pending, it returns their sum.
 func (s *Service) settleItems(ctx context.Context, sub Subscription) (psp.Waiting, error) {
 	stored, err := s.store.storedItems(ctx, sub)
 	if err != nil || len(stored) == 0 {
@@ -80,7 +80,7 @@ func (s *Service) settleItems(ctx context.Context, sub Subscription) (psp.Waitin
 	switch {
 	case open:
 		return sum, nil
-	case sub.Status.Over():
+	case sub.Status.IsOver():
 		s.deps.Log.ErrorContext(ctx, "what waited for the next invoice is not billed: the subscription ended while a change waited",
 			"tenant", sub.TenantID, "psp_subscription_id", sub.PSPSubscriptionID, "invoice", in.ID,
 			"charge", sum.Charge, "credit", sum.Credit, "currency", sum.Currency)
@@ -93,7 +93,7 @@ func (s *Service) settleItems(ctx context.Context, sub Subscription) (psp.Waitin
 }
 
 // findInvoiceOfItems returns the invoice that took items along, zero where none did. They
-// waited together, so that the first that still exists tells.
+// waited together, so the invoice of the first that still exists is the invoice of all.
 func (s *Service) findInvoiceOfItems(ctx context.Context, stored []string) (psp.Invoice, error) {
 	for _, id := range stored {
 		invoiceID, err := s.deps.Items.InvoiceOf(ctx, id)

@@ -107,7 +107,7 @@ func samePrices(a, b []psp.MeteredItem) bool {
 // period has begun and whose metered items are not decided for it.
 func (s *Service) eachUndecided(ctx context.Context, f func(tenantID uuid.UUID) error) error {
 	for after := uuid.Nil; ; {
-		page, err := s.store.undecidedMetered(ctx, after, s.deps.Clock.Now())
+		page, err := s.store.listUndecided(ctx, after, s.deps.Clock.Now())
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -123,7 +123,7 @@ func (s *Service) eachUndecided(ctx context.Context, f func(tenantID uuid.UUID) 
 // eachOfPlan calls f for the subscriptions to a plan that have periods.
 func (s *Service) eachOfPlan(ctx context.Context, planID uuid.UUID, f func(sub Subscription) error) error {
 	for after := uuid.Nil; ; {
-		page, err := s.store.liveOfPlan(ctx, planID, after)
+		page, err := s.store.listByPlan(ctx, planID, after)
 		if err != nil || len(page) == 0 {
 			return err
 		}

@@ -92,8 +92,8 @@ func (s *Service) syncMetered(ctx context.Context, tenantID uuid.UUID) error {
 
 // loadPeriodic returns the tenant's subscription if it has billing periods.
 func (s *Service) loadPeriodic(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
-	sub, err := s.Current(ctx, tenantID)
-	if err == nil && !sub.Status.Running() && sub.Status != Unpaid {
+	sub, err := s.LoadCurrent(ctx, tenantID)
+	if err == nil && !sub.Status.IsRunning() && sub.Status != Unpaid {
 		err = ErrNotFound
 	}
 	return sub, err

@@ -30,10 +30,10 @@ const (
 	// state back. It matters only when a process dies in between, and is real time, like
 	// busyWait.
 	operationLease = 45 * time.Second
-	// repeatable is how long a repetition continues an operation of unknown outcome.
+	// repeatWindow is how long a repetition continues an operation of unknown outcome.
 	// After that its effect, if any, has long been read back, and its instruction is
 	// out of date.
-	repeatable = time.Hour
+	repeatWindow = time.Hour
 	// busyWait is how long a caller waits for another operation on the subscription
 	// before it is refused (subscription_busy). It is less than a request may take.
 	busyWait = 20 * time.Second
@@ -96,7 +96,7 @@ type operation struct {
 func (op operation) key() string { return op.id.String() }
 
 // isRepeatable reports whether a repetition may still continue the operation.
-func (op operation) isRepeatable(now time.Time) bool { return now.Sub(op.createdAt) < repeatable }
+func (op operation) isRepeatable(now time.Time) bool { return now.Sub(op.createdAt) < repeatWindow }
 
 // An operation changes a subscription (rules: subscription#operations) in five steps:
 //
@@ -126,6 +126,11 @@ type request struct {
 	confirm func(ctx context.Context, sub Subscription, in instruction) (bool, error)
 	// missing is the refusal if the provider does not have the subscription.
 	missing *fault.Error
+}
+
+// runningLoader returns the first step of an operation on the tenant's running subscription.
+func (s *Service) runningLoader(tenantID uuid.UUID) func(ctx context.Context) (Subscription, error) {
+	return func(ctx context.Context) (Subscription, error) { return s.loadRunning(ctx, tenantID) }
 }
 
 // verdict is the result of a check.
@@ -210,7 +215,7 @@ func (s *Service) acknowledge(ctx context.Context, sub Subscription, r request) 
 	if r.repeats == nil {
 		return false, nil
 	}
-	last, state, err := s.store.lastRequested(ctx, sub)
+	last, state, err := s.store.lastRequestedOperation(ctx, sub)
 	if errors.Is(err, errNoOperation) {
 		return false, nil
 	}

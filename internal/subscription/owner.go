@@ -50,7 +50,7 @@ func (s *Service) findTenant(ctx context.Context, remote psp.Subscription) (uuid
 	} else if err != nil {
 		return uuid.Nil, err
 	}
-	_, err = s.deps.Customers.OfTenant(ctx, id)
+	_, err = s.deps.Customers.ByTenant(ctx, id)
 	switch {
 	case errors.Is(err, customer.ErrNone):
 		return id, nil
@@ -77,21 +77,21 @@ func (s *Service) checkCurrency(ctx context.Context, tenantID uuid.UUID, remote 
 //
 // Invariant: a new link between a price and plans does not move a subscription. While
 // it pays the price that is stored it keeps its plan, unless the metadata names another
-// plan with that price; and the price of a change that waited means the plan of that
+// plan with that price; and the price of a pending change means the plan of that
 // change, which takes no metadata.
 func (s *Service) findPlan(ctx context.Context, remote psp.Subscription, known Subscription) (uuid.UUID, error) {
-	plans, err := s.store.plansOfPrice(ctx, remote.PriceID)
+	plans, err := s.store.listPlansOfPrice(ctx, remote.PriceID)
 	if err != nil {
 		return uuid.Nil, err
 	}
 	named, _ := uuid.Parse(remote.Metadata[metaPlan])
 	same := known.PlanID != uuid.Nil && known.PSPPriceID == remote.PriceID
-	waited := known.Pending != nil && known.Pending.PSPPriceID == remote.PriceID && !same
+	wasPending := known.Pending != nil && known.Pending.PSPPriceID == remote.PriceID && !same
 	renamed := slices.Contains(plans, named) && named != known.PlanID
 	switch {
 	case renamed:
 		return named, nil
-	case waited:
+	case wasPending:
 		return known.Pending.PlanID, nil
 	case same || slices.Contains(plans, known.PlanID):
 		return known.PlanID, nil
@@ -127,7 +127,7 @@ func (s *Service) pendingChange(ctx context.Context, remote psp.Subscription, kn
 	if change.PlanID != uuid.Nil {
 		return change, nil
 	}
-	plans, err := s.store.plansOfPrice(ctx, change.PSPPriceID)
+	plans, err := s.store.listPlansOfPrice(ctx, change.PSPPriceID)
 	if len(plans) > 0 {
 		change.PlanID = plans[0]
 	}

@@ -38,12 +38,12 @@ type paidTime struct {
 
 var wholePeriod = paidTime{share: big.NewRat(1, 1), collected: big.NewRat(1, 1), settled: big.NewRat(1, 1)}
 
-// whole reports whether the period is paid.
-func (p paidTime) whole() bool { return p.share.Cmp(wholePeriod.share) == 0 && !p.draft && !p.owed }
+// isWhole reports whether the period is paid.
+func (p paidTime) isWhole() bool { return p.share.Cmp(wholePeriod.share) == 0 && !p.draft && !p.owed }
 
-// unpaid returns the part of a credit for unused time that has to be charged again, together
+// unpaidCredit returns the part of a credit for unused time that has to be charged again, together
 // with the pending credit, where share is paid.
-func (p paidTime) unpaid(unused int64, share *big.Rat, step int64) int64 {
+func (p paidTime) unpaidCredit(unused int64, share *big.Rat, step int64) int64 {
 	return max(unpaidPart(unused+p.pending, share, step)-p.recharged, 0)
 }
 
@@ -159,7 +159,7 @@ func remainingValue(line psp.InvoiceLine, at time.Time) *big.Rat {
 }
 
 // periodInvoices lists the invoices that bill the plan in the current period. The invoice of
-// a change that waits for its payment is not among them.
+// a pending change is not among them.
 func (s *Service) periodInvoices(ctx context.Context, sub Subscription, remote psp.Subscription) (found []periodInvoice, _ error) {
 	query := psp.InvoiceQuery{CustomerID: remote.CustomerID}
 	oldest := remote.PeriodStart.Add(-24 * time.Hour) // the invoice of a checkout is older than its subscription
@@ -217,7 +217,7 @@ func (s *Service) pendingUnpaid(
 		share = paid.share
 	}
 	units, err := s.deps.Provider.UnitsRead(ctx, remote.Currency)
-	return paid.unpaid(0, share, units.Step()), paid.since, err
+	return paid.unpaidCredit(0, share, units.Step()), paid.since, err
 }
 
 // chargeUnpaidCredit charges the unpaid part of the credit that waits for the final invoice.
@@ -240,7 +240,7 @@ func (s *Service) chargeUnpaidCredit(ctx context.Context, op operation) error {
 // refunded, voided or not paid after all.
 func (s *Service) rechargeCredit(ctx context.Context, tenantID uuid.UUID) error {
 	op, claimed, err := s.claim(ctx, request{
-		load:    func(ctx context.Context) (Subscription, error) { return s.Running(ctx, tenantID) },
+		load:    s.runningLoader(tenantID),
 		check:   s.checkRecharge,
 		missing: ErrNotFound,
 	})

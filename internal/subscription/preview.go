@@ -62,19 +62,19 @@ func (p preview) net() int64 { return p.charge - p.credit }
 // total returns the amount of the change, with the usage so far and the owed invoices.
 func (p preview) total() int64 { return p.net() + p.usage }
 
-// invoiced returns the amount of the invoice of the change. A negative amount is credited.
-func (p preview) invoiced() int64 { return p.total() - p.owed }
+// invoiceTotal returns the amount of the invoice of the change. A negative amount is credited.
+func (p preview) invoiceTotal() int64 { return p.total() - p.owed }
 
 // balanceApplied returns the part of the change that the customer's credit pays.
-func (p preview) balanceApplied() int64 { return min(max(p.invoiced(), 0), p.balance) }
+func (p preview) balanceApplied() int64 { return min(max(p.invoiceTotal(), 0), p.balance) }
 
 // dueNow returns the amount that is charged now: for the owed invoices, and for the change.
-func (p preview) dueNow() int64 { return p.owed + max(p.invoiced(), 0) - p.balanceApplied() }
+func (p preview) dueNow() int64 { return p.owed + max(p.invoiceTotal(), 0) - p.balanceApplied() }
 
 // nextDue returns the amount that is charged for the next regular bill: a credit of the change
 // and the credit that it leaves are taken off.
 func (p preview) nextDue() int64 {
-	left := p.balance - p.balanceApplied() + max(-p.invoiced(), 0)
+	left := p.balance - p.balanceApplied() + max(-p.invoiceTotal(), 0)
 	return max(p.nextAmount-left, 0)
 }
 
@@ -100,7 +100,7 @@ func daysBetween(from, to time.Time) int {
 // provider cannot compute is proration_not_supported. The preview binds: see priceAsShown.
 func (s *Service) previewChange(ctx context.Context, tenantID, planID uuid.UUID, quantity int64) (preview, error) {
 	for {
-		sub, err := s.Running(ctx, tenantID)
+		sub, err := s.loadRunning(ctx, tenantID)
 		if err != nil {
 			return preview{}, err
 		}
@@ -177,7 +177,7 @@ func (s *Service) lookAhead(ctx context.Context, m move, change psp.Change, from
 			o.nextBillingAt = from.AddDate(0, 0, days)
 		}
 		return o, err
-	case sub.Ending():
+	case sub.IsEnding():
 		o.nextAmount = 0
 	case !change.TrialEnd.IsZero():
 		o.nextBillingAt = change.TrialEnd

@@ -38,14 +38,14 @@ ON CONFLICT DO NOTHING;
 UPDATE checkouts SET psp_session_id = $2, updated_at = $3 WHERE tenant_id = $4 AND id = $1 AND psp_session_id IS NULL;
 
 -- name: LastAnsweredCheckout :one
--- The newest of a plan whose session the provider has told.
+-- The newest of a plan whose session the provider has returned.
 SELECT id FROM checkouts
 WHERE tenant_id = $1 AND plan_id = $2 AND psp_session_id IS NOT NULL
 ORDER BY created_at DESC, id DESC
 LIMIT 1;
 
 -- name: OpenCheckouts :many
--- Those that a subscription has followed are not waited for.
+-- Checkouts before the current subscription are left out.
 SELECT c.id, c.psp_session_id FROM checkouts c
 WHERE c.tenant_id = $1 AND c.completed_at IS NULL AND c.expired_at IS NULL AND c.psp_session_id IS NOT NULL
 AND c.created_at > sqlc.arg(since) AND NOT EXISTS (
@@ -71,7 +71,7 @@ UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE psp_session_id = $
 -- name: RefuseCheckout :exec
 UPDATE checkouts SET refused_at = $2, updated_at = $2 WHERE tenant_id = $3 AND id = $1 AND refused_at IS NULL;
 
--- name: NoteTrialEndTold :execrows
+-- name: MarkTrialEndMailed :execrows
 UPDATE subscriptions SET trial_end_told = trial_ends_at
 WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end
 AND (cancel_at IS NULL OR cancel_at > trial_ends_at)
@@ -108,12 +108,12 @@ SELECT plan_id FROM plan_prices WHERE psp_price_id = $1 ORDER BY created_at, id;
 -- name: HasSuccessor :one
 SELECT EXISTS (SELECT 1 FROM checkouts WHERE tenant_id = $1 AND replaces_subscription_id = sqlc.arg(id));
 
--- What bills the usage of a period is decided once.
+-- The items that bill the usage of a period are decided once.
 -- name: DecideMetered :execrows
 UPDATE subscriptions SET metered_period = sqlc.arg(period), metered_terms = $3
 WHERE tenant_id = $1 AND id = $2 AND (metered_period IS NULL OR metered_period < sqlc.arg(period));
 
--- A change of plan changes what bills the usage of a period.
+-- A change of plan changes the items that bill the usage of a period.
 -- name: ChangeMeteredTerms :exec
 UPDATE subscriptions SET metered_period = sqlc.arg(period), metered_terms = $3 WHERE tenant_id = $1 AND id = $2;
 
@@ -134,7 +134,7 @@ ORDER BY id
 LIMIT 500;
 
 -- name: CustomersOfPlan :many
--- Who pays which price of a plan. A price that the plan has no more, or another by now, has
+-- The tenants of each price of a plan. A price that the plan no longer has, or has changed, has
 -- no id.
 -- They are counted first, in the order of an index, and their prices looked up after.
 WITH c AS MATERIALIZED (

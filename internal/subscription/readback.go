@@ -39,7 +39,7 @@ func (s *Service) CustomerEvent(ctx context.Context, e psp.Event) error {
 	if err != nil || !deleted {
 		return err
 	}
-	sub, err := s.store.live(ctx, tenantID)
+	sub, err := s.store.loadCurrent(ctx, tenantID)
 	if err == nil {
 		err = s.TakeOver(ctx, sub.PSPSubscriptionID)
 		if errors.Is(err, psp.ErrNotFound) {
@@ -114,7 +114,7 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 		}
 		// A subscription that is over stays over: one that was replaced ends here before it
 		// is canceled at the provider.
-		reopens := known.Status.Over() && !next.Status.Over()
+		reopens := known.Status.IsOver() && !next.Status.IsOver()
 		if !reopens {
 			if err := s.storeChange(ctx, known, next, remote); err != nil {
 				return err
@@ -153,12 +153,12 @@ func (s *Service) storeChange(ctx context.Context, known, next Subscription, rem
 			return err
 		}
 	}
-	if known.Status == Incomplete && next.Status.Running() {
+	if known.Status == Incomplete && next.Status.IsRunning() {
 		if err := s.preferCurrency(ctx, next, remote); err != nil {
 			return err
 		}
 	}
-	if next.CurrentPeriodStart.After(known.CurrentPeriodStart) && !next.Status.Over() {
+	if next.CurrentPeriodStart.After(known.CurrentPeriodStart) && !next.Status.IsOver() {
 		return s.enqueueMetered(ctx, next)
 	}
 	return nil
@@ -236,8 +236,8 @@ func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subs
 	if next.metered, err = json.Marshal(remote.Metered); err != nil {
 		return next, fmt.Errorf("encode metered items: %w", err)
 	}
-	if !isNew && !known.Status.Over() {
-		next.former, err = noteFormer(known, next, now)
+	if !isNew && !known.Status.IsOver() {
+		next.former, err = noteFormerTerms(known, next, now)
 	}
 	return next, err
 }

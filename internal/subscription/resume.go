@@ -12,10 +12,10 @@ import (
 // subscription without one (subscription_not_resumable).
 func (s *Service) resume(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
 	op, claimed, err := s.claim(ctx, request{
-		load:    func(ctx context.Context) (Subscription, error) { return s.Running(ctx, tenantID) },
+		load:    s.runningLoader(tenantID),
 		repeats: isKind(opResume),
 		check: func(_ context.Context, sub Subscription) (instruction, verdict, error) {
-			if !sub.Ending() {
+			if !sub.IsEnding() {
 				return instruction{}, nothingToDo, errNotResumable
 			}
 			return instruction{Kind: opResume}, mustSend, nil

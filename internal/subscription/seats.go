@@ -31,9 +31,9 @@ type seats struct {
 	isBySeat bool // the plan is billed by the seat
 }
 
-// available returns how many more members the plan allows, nil when unlimited; 0 where
+// availableSeats returns how many more members the plan allows, nil when unlimited; 0 where
 // the tenant has more members than the plan's quota.
-func (s seats) available() *int64 {
+func (s seats) availableSeats() *int64 {
 	if s.limit == nil {
 		return nil
 	}
@@ -47,7 +47,7 @@ func (s seats) isSynced() bool { return !s.isBySeat || s.billed == s.due }
 // compareSeats compares the tenant's team with its running subscription; ErrNotFound
 // without one.
 func (s *Service) compareSeats(ctx context.Context, tenantID uuid.UUID) (seats, error) {
-	sub, err := s.Running(ctx, tenantID)
+	sub, err := s.loadRunning(ctx, tenantID)
 	if err != nil {
 		return seats{}, err
 	}
@@ -77,7 +77,7 @@ func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, er
 	if err != nil {
 		return nil, err
 	}
-	sub, err := s.Current(ctx, tenantID)
+	sub, err := s.LoadCurrent(ctx, tenantID)
 	if errors.Is(err, ErrNotFound) {
 		return limit, nil
 	}
@@ -101,7 +101,7 @@ func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, er
 // SeatsChanged has the billed quantity follow the team, in the background; it is
 // called in the transaction that changes the team.
 func (s *Service) SeatsChanged(ctx context.Context, tenantID uuid.UUID) error {
-	_, err := s.Current(ctx, tenantID)
+	_, err := s.LoadCurrent(ctx, tenantID)
 	if errors.Is(err, ErrNotFound) {
 		return nil
 	}
@@ -159,7 +159,7 @@ func (s *Service) HandleSeats(ctx context.Context, job jobs.Job) error {
 // of plan is pending, because the provider would drop the change for another one.
 func (s *Service) syncSeats(ctx context.Context, tenantID uuid.UUID) (postponed bool, _ error) {
 	op, claimed, err := s.claim(ctx, request{
-		load: func(ctx context.Context) (Subscription, error) { return s.Running(ctx, tenantID) },
+		load: s.runningLoader(tenantID),
 		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
 			if postponed = sub.hasPendingChange(s.deps.Clock.Now()); postponed {
 				return instruction{}, nothingToDo, nil
@@ -209,7 +209,7 @@ func (s *Service) checkSeats(ctx context.Context, sub Subscription) (instruction
 func (s *Service) limitCredit(ctx context.Context, sub Subscription, remote psp.Subscription, in *instruction) error {
 	at := s.deps.Clock.Now().Truncate(time.Second)
 	paid, err := s.readPaidTime(ctx, sub, remote, at)
-	if err != nil || paid.whole() {
+	if err != nil || paid.isWhole() {
 		return err
 	}
 	share := paid.share

@@ -81,17 +81,17 @@ type Service struct {
 // NewService returns the service.
 func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
-// Current returns the tenant's subscription that is not over, else ErrNotFound.
-func (s *Service) Current(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
-	return s.store.live(ctx, tenantID)
+// LoadCurrent returns the tenant's subscription that is not over, else ErrNotFound.
+func (s *Service) LoadCurrent(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
+	return s.store.loadCurrent(ctx, tenantID)
 }
 
-// Running returns the tenant's subscription that is active, trialing or past_due:
+// loadRunning returns the tenant's subscription that is active, trialing or past_due:
 // the one that can be canceled, resumed and changed. A tenant without one gives
 // ErrNotFound.
-func (s *Service) Running(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
-	sub, err := s.store.live(ctx, tenantID)
-	if err == nil && !sub.Status.Running() {
+func (s *Service) loadRunning(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
+	sub, err := s.store.loadCurrent(ctx, tenantID)
+	if err == nil && !sub.Status.IsRunning() {
 		err = ErrNotFound
 	}
 	return sub, err
@@ -105,19 +105,19 @@ func (s *Service) ByPSPID(ctx context.Context, id string) (Subscription, error) 
 
 // Get returns a subscription of a tenant, else ErrNotFound.
 func (s *Service) Get(ctx context.Context, tenantID, id uuid.UUID) (Subscription, error) {
-	return s.store.ofTenant(ctx, tenantID, id)
+	return s.store.byID(ctx, tenantID, id)
 }
 
-// OfTenant lists every subscription that a tenant has had in parts, the newest first.
-func (s *Service) OfTenant(tenantID uuid.UUID) page.Next[Subscription] {
-	return page.After(newest, func(ctx context.Context, last Subscription, most int) ([]Subscription, error) {
-		return s.store.allAfter(ctx, tenantID, last, most)
+// ListAll lists every subscription that a tenant has had in parts, the newest first.
+func (s *Service) ListAll(tenantID uuid.UUID) page.Next[Subscription] {
+	return page.After(listStart, func(ctx context.Context, last Subscription, most int) ([]Subscription, error) {
+		return s.store.listAfter(ctx, tenantID, last, most)
 	})
 }
 
-// OfTenantOnPage lists the subscriptions on a page of that list, and how many there are on all.
-func (s *Service) OfTenantOnPage(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Subscription, int64, error) {
-	return s.store.allOnPage(ctx, tenantID, q)
+// ListPage lists the subscriptions on a page of that list, and how many there are on all.
+func (s *Service) ListPage(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Subscription, int64, error) {
+	return s.store.listPage(ctx, tenantID, q)
 }
 
 // Discard deletes the checkouts and the customer of a tenant that is about to be

@@ -30,9 +30,9 @@ func (s store) pendingOperation(ctx context.Context, sub Subscription) (operatio
 	return toOperation(row, sub)
 }
 
-// lastRequested returns the newest operation that a user requested, and its state;
+// lastRequestedOperation returns the newest operation that a user requested, and its state;
 // errNoOperation where there is none.
-func (s store) lastRequested(ctx context.Context, sub Subscription) (operation, string, error) {
+func (s store) lastRequestedOperation(ctx context.Context, sub Subscription) (operation, string, error) {
 	row, err := s.q(ctx).LastRequestedOperation(ctx, subscriptionsql.LastRequestedOperationParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
 	if err != nil {
 		return operation{}, "", sqldb.WrapAbsent(err, "read last operation", errNoOperation)
@@ -54,7 +54,7 @@ func toOperation(row subscriptionsql.PSPOperation, sub Subscription) (operation,
 	return op, sqldb.Wrap(json.Unmarshal(row.Request, &op.instruction), "read instruction of operation")
 }
 
-// lastChange returns who asked for the last change of plan whose effect was recorded, and
+// lastChange returns the user of the last change of plan whose effect was recorded, and
 // the departures that it was prepared with; zero values without one.
 func (s store) lastChange(ctx context.Context, sub Subscription) (by authz.Origin, departures int64, err error) {
 	row, err := s.q(ctx).LastChange(ctx, subscriptionsql.LastChangeParams{TenantID: sub.TenantID, SubscriptionID: sub.ID})
@@ -89,8 +89,8 @@ func (s store) insertOperation(ctx context.Context, op operation, leasedAt, now 
 	return sqldb.Wrap(err, "insert operation")
 }
 
-// lease takes over a pending operation and reports whether nobody else was working
-// on it.
+// lease takes over a pending operation and reports whether it was
+// free.
 func (s store) lease(ctx context.Context, op operation, leasedAt, now time.Time) (bool, error) {
 	n, err := s.q(ctx).LeaseOperation(ctx, subscriptionsql.LeaseOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, Until: leasedAt.Add(operationLease), Now: now, FreeAt: leasedAt,
@@ -98,7 +98,7 @@ func (s store) lease(ctx context.Context, op operation, leasedAt, now time.Time)
 	return n == 1, sqldb.Wrap(err, "lease operation")
 }
 
-// release leaves an operation pending, with nobody working on it.
+// release leaves an operation pending, free for the next caller.
 func (s store) release(ctx context.Context, op operation, freeAt, now time.Time) error {
 	err := s.q(ctx).ReleaseOperation(ctx, subscriptionsql.ReleaseOperationParams{
 		TenantID: op.before.TenantID, ID: op.id, LeasedUntil: freeAt, UpdatedAt: now,
@@ -132,7 +132,7 @@ func (s store) markRecorded(ctx context.Context, op operation, now time.Time) (b
 	return n == 1, sqldb.Wrap(err, "mark operation as recorded")
 }
 
-// storeItems notes what waits for the next invoice before an operation.
+// storeItems notes the items that wait for the next invoice before an operation.
 func (s store) storeItems(ctx context.Context, op operation, ids []string, now time.Time) error {
 	for _, id := range ids {
 		err := s.q(ctx).StoreItem(ctx, subscriptionsql.StoreItemParams{

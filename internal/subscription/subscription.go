@@ -32,12 +32,12 @@ const (
 // features (rules: subscription#statuses).
 func (s Status) GrantsFeatures() bool { return s == Active || s == Trialing }
 
-// Running reports whether a subscription in this state can be changed, canceled and
+// IsRunning reports whether a subscription in this state can be changed, canceled and
 // resumed (rules: subscription#statuses).
-func (s Status) Running() bool { return s == Active || s == Trialing || s == PastDue }
+func (s Status) IsRunning() bool { return s == Active || s == Trialing || s == PastDue }
 
-// Over reports whether the state is final: another subscription may follow.
-func (s Status) Over() bool { return s == Canceled || s == IncompleteExpired }
+// IsOver reports whether the state is final: another subscription may follow.
+func (s Status) IsOver() bool { return s == Canceled || s == IncompleteExpired }
 
 // isKnown reports whether the provider's word is one of the states.
 func (s Status) isKnown() bool {
@@ -80,14 +80,14 @@ type Subscription struct {
 	CurrentPeriodEnd   time.Time
 	TrialEndsAt        *time.Time
 	// CancelAt is when the subscription ends, nil while it is to go on; operations from
-	// before the column have only the flag. CancelAtPeriodEnd says that the end was
-	// asked for as that of the period, and not as a date.
+	// before the column have only the flag. CancelAtPeriodEnd says that it was scheduled
+	// for the end of the period, and not for a date.
 	CancelAt           *time.Time
 	CancelAtPeriodEnd  bool
 	CanceledAt         *time.Time
 	CancellationReason *string
 	PSPSubscriptionID  string
-	PSPPriceID         string              // empty for one that was stored before it was kept
+	PSPPriceID         string              // empty for a subscription that is older than the column
 	Action             money.PaymentAction // what the latest invoice asks of a person
 	Pending            *PendingChange      // nil for none
 	// Departures counts the members who left and whose seats are still billed.
@@ -126,5 +126,5 @@ func (s Subscription) hasPendingChange(now time.Time) bool {
 	return s.Pending != nil && s.Pending.ExpiresAt.After(now)
 }
 
-// Ending reports whether an end is scheduled, in whatever way.
-func (s Subscription) Ending() bool { return s.CancelAtPeriodEnd || s.CancelAt != nil }
+// IsEnding reports whether an end is scheduled, in whatever way.
+func (s Subscription) IsEnding() bool { return s.CancelAtPeriodEnd || s.CancelAt != nil }

@@ -96,7 +96,7 @@ func (c *switchCount) add(ctx context.Context, sub Subscription) error {
 		if own[key.meter] == "" && len(items)+1 >= pricelink.MaxItems {
 			continue // the provider takes no more items
 		}
-		next, err := c.next(ctx, sub, sw.PSPPriceID)
+		next, err := c.nextSwitch(ctx, sub, sw.PSPPriceID)
 		if err != nil {
 			return err
 		}
@@ -119,17 +119,17 @@ func (c *switchCount) meterOf(ctx context.Context, price string) (uuid.UUID, err
 	return found[price], err
 }
 
-// next is when a subscription is switched to a price: when its next period begins, or at
+// nextSwitch returns when a subscription is switched to a price: when its next period begins, or at
 // once where that has begun and is not decided; zero where it ends before, or where the
 // price cannot bill it.
-func (c *switchCount) next(ctx context.Context, sub Subscription, price string) (time.Time, error) {
+func (c *switchCount) nextSwitch(ctx context.Context, sub Subscription, price string) (time.Time, error) {
 	if price != "" {
 		key := fitKey{price, sub.Currency, sub.Interval()}
 		fits, known := c.fits[key]
 		if !known {
 			var err error
 			if fits, err = c.svc.deps.Metering.BillsEvery(ctx, key.price, key.currency, key.every); err != nil {
-				fits = true // the provider could not be asked, which the switch will do again
+				fits = true // the provider is unavailable; the switch will ask it again
 			}
 			c.fits[key] = fits
 		}
@@ -144,7 +144,7 @@ func (c *switchCount) next(ctx context.Context, sub Subscription, price string) 
 	switch {
 	case !decided:
 		return sub.CurrentPeriodStart, nil
-	case sub.Ending() && (sub.CancelAt == nil || !sub.CancelAt.After(sub.CurrentPeriodEnd)):
+	case sub.IsEnding() && (sub.CancelAt == nil || !sub.CancelAt.After(sub.CurrentPeriodEnd)):
 		return time.Time{}, nil
 	default:
 		return sub.CurrentPeriodEnd, nil

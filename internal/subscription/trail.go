@@ -11,9 +11,9 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// attributable is for how long a new state is taken for the effect of a pending
+// attributionWindow is for how long a new state is taken for the effect of a pending
 // operation: as long as the provider remembers the idempotency key.
-const attributable = 24 * time.Hour
+const attributionWindow = 24 * time.Hour
 
 // origin is the part of an operation that the audit trail needs when the effect is found later:
 // the subscription as it was, and the user.
@@ -55,7 +55,7 @@ func (s *Service) requestedPlan(ctx context.Context, sub Subscription, pspPriceI
 
 // recordEffect adds the entry of a pending operation to the audit trail if the state
 // that is being stored shows its effect. The operation stays pending: a repetition is
-// still the same write. The end of a change that waited is recorded too.
+// still the same write. The end of a pending change is recorded too.
 //
 // Invariant: whatever stores a state (the answer to the operation, a notification or
 // a comparison) records in the same transaction, once, the operation that caused it.
@@ -70,7 +70,7 @@ func (s *Service) recordEffect(ctx context.Context, before, after Subscription) 
 		return err
 	}
 	// Another request for the plan of a pending change makes the change in place of it.
-	if !none && op.isVisibleIn(after) && s.deps.Clock.Now().Sub(op.createdAt) <= attributable {
+	if !none && op.isVisibleIn(after) && s.deps.Clock.Now().Sub(op.createdAt) <= attributionWindow {
 		if op.Kind != opChange {
 			err = s.recordPendingEnd(ctx, before, after, false)
 		}
@@ -85,14 +85,14 @@ func (op operation) isVisibleIn(after Subscription) bool {
 	before := op.before
 	switch op.Kind {
 	case opCancel:
-		return !before.Ending() && after.Ending()
+		return !before.IsEnding() && after.IsEnding()
 	case opCancelNow:
-		return !before.Status.Over() && after.Status == Canceled
+		return !before.Status.IsOver() && after.Status == Canceled
 	case opResume:
-		return before.Ending() && !after.Ending() && !after.Status.Over()
+		return before.IsEnding() && !after.IsEnding() && !after.Status.IsOver()
 	case opChange:
 		made := before.PlanID != op.PlanID && after.PlanID == op.PlanID
-		if op.seatsOnly() {
+		if op.isSeatsOnly() {
 			made = before.Quantity != op.Quantity && after.Quantity == op.Quantity
 		}
 		return made || op.isPendingIn(after)
@@ -108,19 +108,19 @@ func (op operation) isVisibleIn(after Subscription) bool {
 // isPendingIn reports whether a state has the change of the operation as a pending one.
 func (op operation) isPendingIn(after Subscription) bool {
 	return after.Pending != nil && after.Pending.PlanID == op.PlanID &&
-		(after.PlanID != op.PlanID || op.seatsOnly() && after.Quantity != op.Quantity)
+		(after.PlanID != op.PlanID || op.isSeatsOnly() && after.Quantity != op.Quantity)
 }
 
-// seatsOnly reports whether a change keeps the plan and changes the number of seats.
-func (op operation) seatsOnly() bool { return op.Kind == opChange && op.before.PlanID == op.PlanID }
+// isSeatsOnly reports whether a change keeps the plan and changes the number of seats.
+func (op operation) isSeatsOnly() bool { return op.Kind == opChange && op.before.PlanID == op.PlanID }
 
 // recordPendingEnd adds the end of a pending change: it was made, in the name of the user who
 // requested it, or it lapsed. A change that an operation ended is recorded as that operation.
 func (s *Service) recordPendingEnd(ctx context.Context, before, after Subscription, lapsed bool) error {
-	switch waited := before.Pending; {
-	case waited == nil || after.Pending != nil:
+	switch pending := before.Pending; {
+	case pending == nil || after.Pending != nil:
 		return nil
-	case after.PlanID == waited.PlanID && (before.PlanID != after.PlanID || before.Quantity != after.Quantity):
+	case after.PlanID == pending.PlanID && (before.PlanID != after.PlanID || before.Quantity != after.Quantity):
 		by, departures, err := s.store.lastChange(ctx, after)
 		if err != nil {
 			return err
@@ -133,7 +133,7 @@ func (s *Service) recordPendingEnd(ctx context.Context, before, after Subscripti
 			action = "subscription.quantity_changed"
 		}
 		return s.deps.Audit.Record(by.In(ctx), before.changeEntry(action, after))
-	case lapsed && !after.Status.Over():
+	case lapsed && !after.Status.IsOver():
 		return s.deps.Audit.Record(ctx, before.changeEntry("subscription.plan_change_lapsed", after))
 	default:
 		return nil
@@ -154,16 +154,16 @@ func (s *Service) recordOperation(ctx context.Context, op operation, after Subsc
 			return err
 		}
 	}
-	if !op.isPendingIn(after) { // a change that waits bills the seats of those who left until it is made
+	if !op.isPendingIn(after) { // until a pending change is made, the seats of former members are billed
 		if err := s.deductDepartures(ctx, op.before, op.Departures); err != nil {
 			return err
 		}
 	}
-	return s.deps.Audit.Record(op.by.In(ctx), op.entry(after))
+	return s.deps.Audit.Record(op.by.In(ctx), op.auditEntry(after))
 }
 
-// entry returns the operation's entry of the audit trail.
-func (op operation) entry(after Subscription) audit.Entry {
+// auditEntry returns the operation's entry of the audit trail.
+func (op operation) auditEntry(after Subscription) audit.Entry {
 	switch op.Kind {
 	case opCancel, opCancelNow:
 		return op.before.cancelEntry(after, op.Kind == opCancelNow, op.Reason)
@@ -173,7 +173,7 @@ func (op operation) entry(after Subscription) audit.Entry {
 		if op.isPendingIn(after) {
 			return op.before.changeEntry("subscription.plan_change_waits", after)
 		}
-		if op.seatsOnly() {
+		if op.isSeatsOnly() {
 			return op.before.changeEntry("subscription.quantity_changed", after)
 		}
 		return op.before.changeEntry("subscription.plan_changed", after)
@@ -206,6 +206,6 @@ func (s Subscription) cancelEntry(after Subscription, immediately bool, reason *
 
 func (s Subscription) auditState() map[string]any {
 	return map[string]any{
-		"status": s.Status, "plan_id": s.PlanID, "quantity": s.Quantity, "cancel_at_period_end": s.Ending(),
+		"status": s.Status, "plan_id": s.PlanID, "quantity": s.Quantity, "cancel_at_period_end": s.IsEnding(),
 	}
 }

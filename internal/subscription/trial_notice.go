@@ -26,8 +26,8 @@ func (s *Service) TrialEvent(ctx context.Context, e psp.Event) error {
 		if err != nil {
 			return err
 		}
-		untold, err := s.store.noteTrialEndTold(ctx, sub)
-		if err != nil || !untold {
+		isNew, err := s.store.markTrialEndMailed(ctx, sub)
+		if err != nil || !isNew {
 			return err
 		}
 		to, err := s.deps.Tenants.BillingEmail(ctx, t)

@@ -60,7 +60,7 @@ func (s *Service) view(ctx context.Context, sub Subscription) (*SubscriptionView
 		ID: sub.ID, Status: sub.Status, Plan: entitlement.ViewPlan(ctx, plan), Currency: sub.Currency, PriceCents: sub.PriceCents,
 		Quantity: sub.Quantity, IntervalUnit: sub.IntervalUnit, IntervalCount: sub.IntervalCount,
 		CurrentPeriodStart: shape.T(sub.CurrentPeriodStart), CurrentPeriodEnd: shape.T(sub.CurrentPeriodEnd),
-		TrialEndsAt: shape.TP(sub.TrialEndsAt), CancelAtPeriodEnd: sub.Ending(), CancelAt: shape.TP(sub.CancelAt),
+		TrialEndsAt: shape.TP(sub.TrialEndsAt), CancelAtPeriodEnd: sub.IsEnding(), CancelAt: shape.TP(sub.CancelAt),
 		CanceledAt: shape.TP(sub.CanceledAt), CancellationReason: sub.CancellationReason,
 		PaymentAction: sub.Action.OrNil(),
 		CreatedAt:     shape.T(sub.CreatedAt), UpdatedAt: shape.T(sub.UpdatedAt),
@@ -157,7 +157,7 @@ func newSubscriptionSeats(s seats) SubscriptionSeats {
 		CurrentSeats: s.members, SeatLimit: s.limit,
 		PricePerSeat:         money.Money{AmountCents: s.price, Currency: s.currency},
 		TotalSeatCost:        money.Money{AmountCents: s.price * s.billed, Currency: s.currency},
-		SubscriptionQuantity: s.billed, AvailableSeats: s.available(),
+		SubscriptionQuantity: s.billed, AvailableSeats: s.availableSeats(),
 		IsSeatBased: s.isBySeat, IsSynced: s.isSynced(),
 	}
 }

@@ -67,14 +67,14 @@ type Service struct {
 func NewService(d Deps) *Service {
 	s := &Service{Register: NewRegister(d.DB), deps: d, store: store{d.DB}}
 	s.granted = querycache.New(querycache.Config[uuid.UUID, []Feature]{
-		DB: d.DB, Tables: TermTables(), Load: s.store.granted,
+		DB: d.DB, Tables: TermTables(), Load: s.store.loadGranted,
 	})
 	return s
 }
 
-// Granted returns the features of the tenant's subscription, sorted by code, or ErrNone
+// GrantedFeatures returns the features of the tenant's subscription, sorted by code, or ErrNone
 // without a subscription that grants features. Callers share the list and must not change it.
-func (s *Service) Granted(ctx context.Context, tenantID uuid.UUID) ([]Feature, error) {
+func (s *Service) GrantedFeatures(ctx context.Context, tenantID uuid.UUID) ([]Feature, error) {
 	features, found, err := s.granted.Get(ctx, tenantID)
 	if err == nil && !found {
 		err = ErrNone

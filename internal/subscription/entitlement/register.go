@@ -21,9 +21,9 @@ func (r Register) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, erro
 	return r.store.hasActive(ctx, tenantID)
 }
 
-// ActiveAmong returns the given tenants that have a subscription that grants features.
-func (r Register) ActiveAmong(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error) {
-	return r.store.activeAmong(ctx, tenantIDs)
+// ListActive returns the given tenants that have a subscription that grants features.
+func (r Register) ListActive(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error) {
+	return r.store.listActive(ctx, tenantIDs)
 }
 
 // Overview returns the status and the plan of each tenant's subscription, in one
@@ -40,10 +40,10 @@ func (r Register) HasBought(ctx context.Context, tenantID uuid.UUID) (bool, erro
 	return r.store.hasBought(ctx, tenantID)
 }
 
-// AnyTo reports whether a subscription that is not over is to one of the plans.
-func (r Register) AnyTo(ctx context.Context, plans []uuid.UUID) (bool, error) {
+// HasSubscribers reports whether a subscription that is not over is to one of the plans.
+func (r Register) HasSubscribers(ctx context.Context, plans []uuid.UUID) (bool, error) {
 	if len(plans) == 0 {
 		return false, nil
 	}
-	return r.store.anyTo(ctx, plans)
+	return r.store.hasSubscribers(ctx, plans)
 }

@@ -42,7 +42,7 @@ type ChangeMeteredTermsParams struct {
 	Period       *time.Time
 }
 
-// A change of plan changes what bills the usage of a period.
+// A change of plan changes the items that bill the usage of a period.
 func (q *Queries) ChangeMeteredTerms(ctx context.Context, arg ChangeMeteredTermsParams) error {
 	_, err := q.db.ExecContext(ctx, changeMeteredTerms,
 		arg.TenantID,
@@ -162,7 +162,7 @@ type CustomersOfPlanRow struct {
 	PriceID       *uuid.UUID
 }
 
-// Who pays which price of a plan. A price that the plan has no more, or another by now, has
+// The tenants of each price of a plan. A price that the plan no longer has, or has changed, has
 // no id.
 // They are counted first, in the order of an index, and their prices looked up after.
 func (q *Queries) CustomersOfPlan(ctx context.Context, planID uuid.UUID) ([]CustomersOfPlanRow, error) {
@@ -207,7 +207,7 @@ type DecideMeteredParams struct {
 	Period       *time.Time
 }
 
-// What bills the usage of a period is decided once.
+// The items that bill the usage of a period are decided once.
 func (q *Queries) DecideMetered(ctx context.Context, arg DecideMeteredParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, decideMetered,
 		arg.TenantID,
@@ -505,7 +505,7 @@ type LastAnsweredCheckoutParams struct {
 	PlanID   uuid.UUID
 }
 
-// The newest of a plan whose session the provider has told.
+// The newest of a plan whose session the provider has returned.
 func (q *Queries) LastAnsweredCheckout(ctx context.Context, arg LastAnsweredCheckoutParams) (uuid.UUID, error) {
 	row := q.db.QueryRowContext(ctx, lastAnsweredCheckout, arg.TenantID, arg.PlanID)
 	var id uuid.UUID
@@ -789,6 +789,26 @@ func (q *Queries) LookAtCheckout(ctx context.Context, arg LookAtCheckoutParams) 
 	return result.RowsAffected()
 }
 
+const markTrialEndMailed = `-- name: MarkTrialEndMailed :execrows
+UPDATE subscriptions SET trial_end_told = trial_ends_at
+WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end
+AND (cancel_at IS NULL OR cancel_at > trial_ends_at)
+AND trial_ends_at IS NOT NULL AND (trial_end_told IS NULL OR trial_end_told <> trial_ends_at)
+`
+
+type MarkTrialEndMailedParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) MarkTrialEndMailed(ctx context.Context, arg MarkTrialEndMailedParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, markTrialEndMailed, arg.TenantID, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const minorUnits = `-- name: MinorUnits :one
 SELECT minor_units FROM currencies WHERE code = $1
 `
@@ -798,26 +818,6 @@ func (q *Queries) MinorUnits(ctx context.Context, code string) (int32, error) {
 	var minor_units int32
 	err := row.Scan(&minor_units)
 	return minor_units, err
-}
-
-const noteTrialEndTold = `-- name: NoteTrialEndTold :execrows
-UPDATE subscriptions SET trial_end_told = trial_ends_at
-WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end
-AND (cancel_at IS NULL OR cancel_at > trial_ends_at)
-AND trial_ends_at IS NOT NULL AND (trial_end_told IS NULL OR trial_end_told <> trial_ends_at)
-`
-
-type NoteTrialEndToldParams struct {
-	TenantID uuid.UUID
-	ID       uuid.UUID
-}
-
-func (q *Queries) NoteTrialEndTold(ctx context.Context, arg NoteTrialEndToldParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, noteTrialEndTold, arg.TenantID, arg.ID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
 }
 
 const olderSubscriptionsOfTenant = `-- name: OlderSubscriptionsOfTenant :many
@@ -923,7 +923,7 @@ type OpenCheckoutsRow struct {
 	PSPSessionID *string
 }
 
-// Those that a subscription has followed are not waited for.
+// Checkouts before the current subscription are left out.
 func (q *Queries) OpenCheckouts(ctx context.Context, arg OpenCheckoutsParams) ([]OpenCheckoutsRow, error) {
 	rows, err := q.db.QueryContext(ctx, openCheckouts, arg.TenantID, arg.Since)
 	if err != nil {

@@ -93,21 +93,26 @@ func (b buyer) joins(name string, seats float64) {
 	b.AwaitNotifications()
 }
 
-// What was shown last is what is charged, or nothing is.
+// newShop adds the plans of the tests of previews, and returns a function that makes a tenant
+// with one of them.
+func newShop(s *apptest.Server) func(name, slug string) buyer {
+	s.AddPlan("pro", "flat", "month", 4900, 0, nil)
+	s.AddPlan("max", "flat", "month", 90000, 0, nil)
+	s.AddPlan("crew", "seat", "month", 3000, 0, nil)
+	return func(name, slug string) buyer {
+		s.T.Helper()
+		b := buyer{s.NewCustomer(name)}
+		s.BuyPlan(b.Owner, slug)
+		s.AwaitNotifications()
+		return b
+	}
+}
+
+// The amount of the last preview is charged, or the change is not made.
 func TestPreviewBinds(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
-		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
-		s.AddPlan("max", "flat", "month", 90000, 0, nil)
-		s.AddPlan("crew", "seat", "month", 3000, 0, nil)
-		buys := func(name, slug string) buyer {
-			t.Helper()
-			b := buyer{s.NewCustomer(name)}
-			s.BuyPlan(b.Owner, slug)
-			s.AwaitNotifications()
-			return b
-		}
-
+		buys := newShop(s)
 		t.Run("a price changes", func(t *testing.T) {
 			b := buys("price", "starter")
 			shown := b.sees("pro", 0)
@@ -142,6 +147,25 @@ func TestPreviewBinds(t *testing.T) {
 			}
 			b.changes("crew", nil, two)
 		})
+		t.Run("from a free plan", func(t *testing.T) {
+			b := buys("free", "free")
+			shown := b.sees("pro", 0)
+			setPrice(s, "pro", 8000)
+			now := b.outdated("pro", apptest.ReturnURLs, shown)
+			if now.charge != 8000 {
+				t.Errorf("now it costs %+v", now)
+			}
+			b.ChangePlan(b.Owner, "pro", apptest.ReturnURLs).Want(200).WantAt("data.action", "checkout_required")
+			setPrice(s, "pro", 4900)
+		})
+	})
+}
+
+// A preview binds for a quarter of an hour, to every user of the tenant, within its period.
+func TestPreviewBindsForItsTime(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		buys := newShop(s)
 		t.Run("several look", func(t *testing.T) {
 			b := buys("several", "starter")
 			s.Join(b.Owner, "several1", "several1@example.com", "admin")
@@ -165,17 +189,6 @@ func TestPreviewBinds(t *testing.T) {
 			if total := b.invoices()[before].At("total").(float64); total >= shown.net {
 				t.Errorf("after its time %v, shown was %v", total, shown.net)
 			}
-		})
-		t.Run("from a free plan", func(t *testing.T) {
-			b := buys("free", "free")
-			shown := b.sees("pro", 0)
-			setPrice(s, "pro", 8000)
-			now := b.outdated("pro", apptest.ReturnURLs, shown)
-			if now.charge != 8000 {
-				t.Errorf("now it costs %+v", now)
-			}
-			b.ChangePlan(b.Owner, "pro", apptest.ReturnURLs).Want(200).WantAt("data.action", "checkout_required")
-			setPrice(s, "pro", 4900)
 		})
 		t.Run("the period is over", func(t *testing.T) {
 			b := buys("renews", "starter")

@@ -155,14 +155,17 @@ func TestFailingProvider(t *testing.T) {
 // enough that a failing provider does not make it less.
 func paced(customers []*customer, times int) {
 	pace := time.Duration(dbtest.Rounds(300, 1000)) * time.Millisecond
-	began := clock.System().Now()
+	starts := time.NewTicker(pace / time.Duration(len(customers)))
+	defer starts.Stop()
 	var busy sync.WaitGroup
-	for i, c := range customers {
+	for _, c := range customers {
+		<-starts.C
 		busy.Go(func() {
-			for n := range times {
-				at := pace*time.Duration(n) + pace*time.Duration(i)/time.Duration(len(customers))
-				time.Sleep(at - clock.System().Now().Sub(began))
+			turns := time.NewTicker(pace)
+			defer turns.Stop()
+			for range times {
 				c.act()
+				<-turns.C
 			}
 		})
 	}

@@ -88,6 +88,75 @@ func (u unpaid) refunds(amount string) {
 	u.AwaitNotifications()
 }
 
+// unpaidYears are tenants of TestUnpaidTimeIsNotCredited whose years are not paid in one way or
+// another, by name.
+type unpaidYears struct {
+	*apptest.Server
+	tenants map[string]unpaid
+}
+
+func (y unpaidYears) newBuyer(name string) unpaid { return unpaid{y.NewCustomer(name)} }
+
+// buyByDebit has tenants buy by a debit that fails or pays later: while it is in progress nothing is
+// credited.
+func (y unpaidYears) buyByDebit(name string, way url.Values) {
+	c := y.newBuyer("downgrade-"+name).buys("year", 1, way)
+	c.wantShown("less", 0, 0)
+	c.wantShown("month", 0, 1000)
+	c.wantShown("more", 0, 240000)
+	c.ChangePlan(c.Owner, "month", nil).Want(200)
+	c.wantBalance("a downgrade during a debit", 0)
+	y.Cancel(c.Owner, true).Want(200)
+	c.wantBalance("a cancellation during a debit", 0)
+	seats := y.newBuyer("seats-"+name).buys("crew", 10, way)
+	seats.loses("leaves-"+name, 1)
+	y.tenants["downgrade-"+name], y.tenants["seats-"+name] = c, seats
+}
+
+// refund refunds years and seats, in whole or in part.
+func (y unpaidYears) refund() {
+	all, half := y.newBuyer("is-all").buys("year", 1, apptest.Card(apptest.CardPays)), y.newBuyer("is-half").buys("year", 1, apptest.Card(apptest.CardPays))
+	all.refunds("")
+	half.refunds("60000")
+	seats := y.newBuyer("refunded-seats").buys("crew", 10, apptest.Card(apptest.CardPays))
+	seats.loses("leaves", 1)
+	seats.refunds("")
+	y.Cancel(seats.Owner, true).Want(200)
+	seats.wantBalance("a cancellation after the seats were refunded", 0)
+
+	all.wantShown("less", 0, 0)
+	all.wantShown("more", 0, 240000)
+	all.ChangePlan(all.Owner, "month", nil).Want(200)
+	all.wantBalance("a refund, then a downgrade", 0)
+	// The unused share of the remaining amount is credited: now nearly all of 60,000.
+	half.wantShown("more", 60000, 240000)
+	half.wantShown("month", 60000, 1000)
+	half.ChangePlan(half.Owner, "month", nil).Want(200)
+	half.wantBalance("half a refund, then a downgrade", -59000)
+	y.tenants["all"], y.tenants["half"] = all, half
+}
+
+// giveUp voids or writes off the invoice of a renewal, whose time is not credited then.
+func (y unpaidYears) giveUp(name, way string, balance float64) {
+	c := y.tenants[name]
+	c.WantStatus("past_due")
+	y.AtProvider("POST", "/invoices/"+c.invoice("open")+"/"+way)
+	y.AwaitNotifications()
+	c.is("active")
+	c.wantShown("less", 0, 0)
+	c.ReplaceCard(apptest.CardPays)
+	if balance != 0 {
+		c.ChangePlan(c.Owner, "more", nil).Want(200)
+		if got := y.AtProvider("GET", "/invoices/"+c.invoice("paid")).At("amount_paid").(float64); got < 235000 {
+			y.T.Errorf("a change from a voided year to twice the price costs %v", got)
+		}
+	}
+	c.ChangePlan(c.Owner, "month", nil).Want(200)
+	if got := c.ProviderObjects(c.Owner, "customer")[0].At("balance").(float64); got < balance || got > balance*9/10 {
+		y.T.Errorf("%s, then a downgrade: the balance is %v, want about %v", name, got, balance)
+	}
+}
+
 // A change, a cancellation and a departure credit only money that was paid.
 func TestUnpaidTimeIsNotCredited(t *testing.T) {
 	t.Parallel()
@@ -97,81 +166,27 @@ func TestUnpaidTimeIsNotCredited(t *testing.T) {
 		s.AddPlan("less", "flat", "year", 60000, 0, nil)
 		s.AddPlan("month", "flat", "month", 1000, 0, nil)
 		s.AddPlan("crew", "seat", "year", 12000, 0, nil)
-		newBuyer := func(name string) unpaid { return unpaid{s.NewCustomer(name)} }
-		bought := map[string]unpaid{}
-		for name, way := range map[string]url.Values{"fails": apptest.Debit(apptest.DebitFails), "pays": apptest.Debit(apptest.DebitPays)} {
-			// While a debit is in progress nothing is credited.
-			c := newBuyer("downgrade-"+name).buys("year", 1, way)
-			c.wantShown("less", 0, 0)
-			c.wantShown("month", 0, 1000)
-			c.wantShown("more", 0, 240000)
-			c.ChangePlan(c.Owner, "month", nil).Want(200)
-			c.wantBalance("a downgrade during a debit", 0)
-			s.Cancel(c.Owner, true).Want(200)
-			c.wantBalance("a cancellation during a debit", 0)
-			seats := newBuyer("seats-"+name).buys("crew", 10, way)
-			seats.loses("leaves-"+name, 1)
-			bought["downgrade-"+name], bought["seats-"+name] = c, seats
-		}
-		// Invoices that are voided, written off or refunded.
-		type kind struct{ how, amount string }
-		for name, k := range map[string]kind{"void": {how: "void"}, "lost": {how: "mark_uncollectible"}, "all": {amount: ""}, "half": {amount: "60000"}} {
-			card := apptest.Card(apptest.CardPays)
-			c := newBuyer("is-"+name).buys("year", 1, card)
-			bought[name] = c
-			if k.how == "" {
-				c.refunds(k.amount)
-			}
-		}
-		seats := newBuyer("refunded-seats").buys("crew", 10, apptest.Card(apptest.CardPays))
-		seats.loses("leaves", 1)
-		seats.refunds("")
-		s.Cancel(seats.Owner, true).Want(200)
-		seats.wantBalance("a cancellation after the seats were refunded", 0)
-
-		bought["all"].wantShown("less", 0, 0)
-		bought["all"].wantShown("more", 0, 240000)
-		bought["all"].ChangePlan(bought["all"].Owner, "month", nil).Want(200)
-		bought["all"].wantBalance("a refund, then a downgrade", 0)
-		// The unused share of the remaining amount is credited: now nearly all of 60,000.
-		bought["half"].wantShown("more", 60000, 240000)
-		bought["half"].wantShown("month", 60000, 1000)
-		bought["half"].ChangePlan(bought["half"].Owner, "month", nil).Want(200)
-		bought["half"].wantBalance("half a refund, then a downgrade", -59000)
-
-		// Renewals.
+		y := unpaidYears{s, map[string]unpaid{}}
+		y.buyByDebit("fails", apptest.Debit(apptest.DebitFails))
+		y.buyByDebit("pays", apptest.Debit(apptest.DebitPays))
+		y.refund()
 		for _, name := range []string{"void", "lost"} {
-			bought[name].ReplaceCard(apptest.CardFailsAtRenewal)
+			y.tenants[name] = y.newBuyer("is-"+name).buys("year", 1, apptest.Card(apptest.CardPays))
+			y.tenants[name].ReplaceCard(apptest.CardFailsAtRenewal)
 		}
-		late := newBuyer("late").buys("crew", 10, apptest.Card(apptest.CardFailsAtRenewal))
+		late := y.newBuyer("late").buys("crew", 10, apptest.Card(apptest.CardFailsAtRenewal))
 		s.Advance(6 * apptest.Day)
-		for name, c := range bought {
+		for name, c := range y.tenants {
 			c.LogInAgain()
 			c.wantBalance(name+", once the debits have ended", map[string]float64{"half": -59000}[name])
 		}
-		s.Cancel(bought["seats-fails"].Owner, true).Want(200)
-		bought["seats-fails"].wantBalance("a debit that failed after the seats changed", 0)
-		s.AdvanceTo(s.Now().AddDate(1, 0, -6).Add(3 * time.Hour))
-		for _, name := range []string{"void", "lost"} {
-			c := bought[name]
-			c.WantStatus("past_due")
-			s.AtProvider("POST", "/invoices/"+c.invoice("open")+"/"+map[string]string{"void": "void", "lost": "mark_uncollectible"}[name])
-			s.AwaitNotifications()
-			c.is("active")
-			c.wantShown("less", 0, 0)
-			c.ReplaceCard(apptest.CardPays)
-			if name == "void" {
-				c.ChangePlan(c.Owner, "more", nil).Want(200)
-				if got := s.AtProvider("GET", "/invoices/"+c.invoice("paid")).At("amount_paid").(float64); got < 235000 {
-					t.Errorf("a change from a voided year to twice the price costs %v", got)
-				}
-			}
-			c.ChangePlan(c.Owner, "month", nil).Want(200)
-			want := map[string]float64{"void": -239000, "lost": 0}[name]
-			if got := c.ProviderObjects(c.Owner, "customer")[0].At("balance").(float64); got < want || got > want*9/10 {
-				t.Errorf("%s, then a downgrade: the balance is %v, want about %v", name, got, want)
-			}
-		}
+		failed := y.tenants["seats-fails"]
+		s.Cancel(failed.Owner, true).Want(200)
+		failed.wantBalance("a debit that failed after the seats changed", 0)
+
+		s.AdvanceTo(s.Now().AddDate(1, 0, -6).Add(3 * time.Hour)) // the renewals
+		y.giveUp("void", "void", -239000)
+		y.giveUp("lost", "mark_uncollectible", 0)
 		late.WantStatus("past_due")
 		late.loses("leaves-late", 1)
 		s.Cancel(late.Owner, true).Want(200)
