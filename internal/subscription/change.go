@@ -61,7 +61,8 @@ func (s *Service) changePlan(ctx context.Context, tenantID uuid.UUID, p changePa
 	}
 	sub := op.before
 	if claimed {
-		sub, err = s.settle(ctx, op, refuseChange(s.sendChange(ctx, op)))
+		sent := s.sendChange(ctx, op)
+		sub, err = s.settle(ctx, op, refuseChange(sent))
 	}
 	if errors.Is(err, errOtherUsage) {
 		return changeResult{}, s.outdatedPreview(ctx, tenantID, p)

@@ -103,11 +103,6 @@ func (s *Service) ByPSPID(ctx context.Context, id string) (Subscription, error) 
 	return s.store.byPSPID(ctx, id)
 }
 
-// Get returns a subscription of a tenant, else ErrNotFound.
-func (s *Service) Get(ctx context.Context, tenantID, id uuid.UUID) (Subscription, error) {
-	return s.store.byID(ctx, tenantID, id)
-}
-
 // ListAll lists every subscription that a tenant has had in parts, the newest first.
 func (s *Service) ListAll(tenantID uuid.UUID) page.Next[Subscription] {
 	return page.After(listStart, func(ctx context.Context, last Subscription, most int) ([]Subscription, error) {

@@ -28,10 +28,6 @@ const (
 	IncompleteExpired Status = "incomplete_expired"
 )
 
-// GrantsFeatures reports whether a subscription in this state gives its plan's
-// features (rules: subscription#statuses).
-func (s Status) GrantsFeatures() bool { return s == Active || s == Trialing }
-
 // IsRunning reports whether a subscription in this state can be changed, canceled and
 // resumed (rules: subscription#statuses).
 func (s Status) IsRunning() bool { return s == Active || s == Trialing || s == PastDue }
