@@ -18,12 +18,12 @@ func advanceAndLogIn(s *apptest.Server, o *apptest.Owner, email, by string) {
 		Want(200).Str("accessToken")
 }
 
-// wantFigures fails the test unless credit, charge and net fit together; it returns net.
-func wantFigures(a apptest.Reply) float64 {
+// wantAmounts fails the test unless credit, charge and net fit together; it returns net.
+func wantAmounts(a apptest.Reply) float64 {
 	a.T.Helper()
 	credit, charge, net := a.Want(200).At("data.credit.cents").(float64), a.At("data.charge.cents").(float64), a.At("data.net.cents").(float64)
 	if credit < 0 || charge < 0 || net != charge-credit {
-		a.T.Errorf("the figures don't fit: %s", a.Text)
+		a.T.Errorf("the amounts don't fit: %s", a.Text)
 	}
 	return net
 }
@@ -46,7 +46,7 @@ func TestPreviewChange(t *testing.T) {
 		// Half of the period later, half of both plans.
 		advanceAndLogIn(s, &o, "ada@example.com", "360h")
 		a := s.PreviewChange(o, "pro", 0)
-		net := wantFigures(a)
+		net := wantAmounts(a)
 		shown := s.Subscription(o)
 		start, end := shown.Str("data.current_period_start")[:10], shown.Str("data.current_period_end")[:10]
 		for at, want := range map[string]any{
@@ -67,18 +67,18 @@ func TestPreviewChange(t *testing.T) {
 		}
 		// Another interval begins at once, and is paid in full.
 		yearly := s.PreviewChange(o, "pro-yearly", 0)
-		wantFigures(yearly)
+		wantAmounts(yearly)
 		if yearly.At("data.charge.cents") != 49000.0 || yearly.At("data.credit.cents") != a.At("data.credit.cents") {
 			t.Errorf("yearly: %s, monthly: %s", yearly.Text, a.Text)
 		}
 		// What costs less is a credit.
-		if net := wantFigures(s.PreviewChange(o, "free", 0)); net >= 0 {
+		if net := wantAmounts(s.PreviewChange(o, "free", 0)); net >= 0 {
 			t.Errorf("to the free plan: %v", net)
 		}
 		// Seats: as many as members, or as many as asked for.
 		one, three := s.PreviewChange(o, "team", 0), s.PreviewChange(o, "team", 3)
-		wantFigures(one)
-		wantFigures(three)
+		wantAmounts(one)
+		wantAmounts(three)
 		if one.At("data.charge.cents").(float64)*3-three.At("data.charge.cents").(float64) > 2 {
 			t.Errorf("one seat: %s, three: %s", one.Text, three.Text)
 		}
@@ -102,7 +102,7 @@ func TestChangeCostsWhatWasShown(t *testing.T) {
 		o := s.Register("ada@example.com", true)
 		s.BuyPlan(o, "starter")
 		advanceAndLogIn(s, &o, "ada@example.com", "100h")
-		shown := wantFigures(s.PreviewChange(o, "huge", 0))
+		shown := wantAmounts(s.PreviewChange(o, "huge", 0))
 		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "5m"}).Want(200)
 		a := s.ChangePlan(o, "huge", nil).Want(200)
 		for at, want := range map[string]any{
@@ -122,7 +122,7 @@ func TestChangeCostsWhatWasShown(t *testing.T) {
 			t.Errorf("%d changes in the trail", n)
 		}
 		// Later than that it costs what it costs then.
-		shown = wantFigures(s.PreviewChange(o, "huger", 0))
+		shown = wantAmounts(s.PreviewChange(o, "huger", 0))
 		advanceAndLogIn(s, &o, "ada@example.com", "16m")
 		s.ChangePlan(o, "huger", nil).Want(200)
 		if invoices = s.ProviderObjects(o, "invoice"); len(invoices) != 3 || invoices[2].At("total").(float64) >= shown-1000 {
@@ -252,7 +252,7 @@ func TestChangeOfUnknownOutcome(t *testing.T) {
 				o := s.Register("ada@example.com", true)
 				s.BuyPlan(o, "starter")
 				// The provider's price is made before, by a preview.
-				shown := wantFigures(s.PreviewChange(o, "pro", 0))
+				shown := wantAmounts(s.PreviewChange(o, "pro", 0))
 				s.Chaos(map[string]any{"api": chaos, "webhooks": map[string]any{"drop": 1}})
 				s.ChangePlan(o, "pro", nil).WantRefused(502, "psp_error")
 				if a := s.Subscription(o); a.At("data.plan.name") != "Starter" {
@@ -389,7 +389,7 @@ func TestPreviewBeforeTheEndWithATrial(t *testing.T) {
 		c := s.NewCustomer("ada")
 		c.Buy(s.PlanID(c.Owner, "tries"), "EUR", apptest.Card(apptest.CardPays))
 		s.Cancel(c.Owner, false).Want(200)
-		if net := wantFigures(s.PreviewChange(c.Owner, "years", 0)); net != 0 {
+		if net := wantAmounts(s.PreviewChange(c.Owner, "years", 0)); net != 0 {
 			t.Errorf("it comes to %v", net)
 		}
 		s.ChangePlan(c.Owner, "years", nil).Want(200).

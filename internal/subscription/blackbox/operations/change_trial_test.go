@@ -23,7 +23,7 @@ func TestAChangeToAnotherProductBeginsItsTrial(t *testing.T) {
 		s.Advance(10 * apptest.Day)
 		c.LogInAgain()
 		shown := s.PreviewChange(c.Owner, "tried", 0)
-		net := wantFigures(shown)
+		net := wantAmounts(shown)
 		credit := shown.At("data.credit.cents").(float64)
 		if net != -credit || credit < 1950 || credit > 2050 {
 			t.Errorf("the change is shown as %s", shown.Text)

@@ -107,7 +107,7 @@ func TestItemsAreBilledWithAnotherChange(t *testing.T) {
 			b, sum := buysAndWaits(s, "canceled-now")
 			before := len(b.invoices())
 			s.Cancel(b.Owner, true).Want(200)
-			b.charged(before, figures{credit: 3000, charge: 3000 + sum, net: sum})
+			b.charged(before, amounts{credit: 3000, charge: 3000 + sum, net: sum})
 		})
 		t.Run("confirmed", func(t *testing.T) { // the lines have the text that they always have
 			b, sum := buysAndWaits(s, "confirmed")

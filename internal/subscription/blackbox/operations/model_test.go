@@ -216,17 +216,17 @@ func (l *life) change() {
 	from := l.Now().Truncate(time.Second)
 	l.told = append(l.told, fmt.Sprintf("looks at %s × %d", p.slug, quantity))
 	shown := l.PreviewChange(l.Owner, p.slug, int(quantity)).Want(200)
-	figures := "data"
-	at := l.promised(promiseOf(shown, figures), p, quantity, from)
+	amounts := "data"
+	at := l.promised(promiseOf(shown, amounts), p, quantity, from)
 	if l.draw.IntN(4) == 0 {
 		l.reprice(p.slug)
 		if credit, charge, pending := l.money.cost(p, l.unit(p.slug), quantity, at); promiseOf(shown, "data") != (promise{credit, charge, pending}) {
 			from = l.Now().Truncate(time.Second)
 			shown = ask()
 			shown.WantRefused(409, "preview_outdated")
-			figures = "preview"
-			at = l.promised(promiseOf(shown, figures), p, quantity, from)
-			l.note("outdated", "was shown other figures")
+			amounts = "preview"
+			at = l.promised(promiseOf(shown, amounts), p, quantity, from)
+			l.note("outdated", "was shown other amounts")
 			l.agrees("outdated")
 		}
 	}
@@ -313,7 +313,7 @@ func (l *life) replaceCard() {
 	l.agrees("another card")
 }
 
-// promised returns the second for which the model's figures are those that were shown.
+// promised returns the second for which the model's amounts are those that were shown.
 func (l *life) promised(shown promise, p offered, quantity int64, from time.Time) time.Time {
 	l.t.Helper()
 	var got promise

@@ -29,10 +29,10 @@ func TestChangeWhileOverdue(t *testing.T) {
 		}
 		stays("Starter")
 		// More is paid at once, or nothing happens.
-		wantFigures(s.PreviewChange(o, "pro", 0))
+		wantAmounts(s.PreviewChange(o, "pro", 0))
 		s.ChangePlan(o, "pro", nil).WantRefused(422, "plan_change_error")
 		stays("Starter")
-		if net := wantFigures(s.PreviewChange(o, "mini", 0)); net != 0 {
+		if net := wantAmounts(s.PreviewChange(o, "mini", 0)); net != 0 {
 			t.Errorf("less comes to %v", net)
 		}
 		s.ChangePlan(o, "mini", nil).Want(200).WantAt("data.action", "updated").WantAt("data.subscription.status", "past_due")
@@ -44,7 +44,7 @@ func TestChangeWhileOverdue(t *testing.T) {
 		// What costs nothing begins at once, as it would for anybody; what is owed
 		// stays so.
 		o = k.Names["eve"]
-		if net := wantFigures(s.PreviewChange(o, "free", 0)); net != 0 {
+		if net := wantAmounts(s.PreviewChange(o, "free", 0)); net != 0 {
 			t.Errorf("the free plan comes to %v", net)
 		}
 		s.ChangePlan(o, "free", nil).Want(200)

@@ -132,7 +132,7 @@ func (c *shopper) seatsWanted() apptest.Object {
 func (c *shopper) shown() {
 	c.T.Helper()
 	a := c.PreviewChange(c.Owner, c.plan, c.quantity)
-	c.net = wantFigures(a)
+	c.net = wantAmounts(a)
 	c.charge, c.credit = a.At("data.charge.cents").(float64), a.At("data.credit.cents").(float64)
 }
 

@@ -52,7 +52,7 @@ func (u unpaid) wantBalance(what string, cents float64) {
 	}
 }
 
-// wantShown wants the figures of a preview, in cents.
+// wantShown wants the amounts of a preview, in cents.
 func (u unpaid) wantShown(slug string, credit, charge float64) {
 	u.T.Helper()
 	r := u.PreviewChange(u.Owner, slug, 0).Want(200)
@@ -204,7 +204,7 @@ func (u unpaid) paid() (sum float64) {
 	return sum
 }
 
-// wantSeats wants the figures of a preview of another number of seats, in cents.
+// wantSeats wants the amounts of a preview of another number of seats, in cents.
 func (u unpaid) wantSeats(slug string, quantity int, want map[string]float64) {
 	u.T.Helper()
 	r := u.PreviewChange(u.Owner, slug, quantity).Want(200)

@@ -32,7 +32,7 @@ func TestFreeToPaid(t *testing.T) {
 		s.ChangePlan(o, "starter", map[string]any{"success_url": "https://app.example.com/ok", "cancel_url": ""}).WantInvalid("cancel_url")
 
 		shown := s.PreviewChange(o, "starter", 0)
-		wantFigures(shown)
+		wantAmounts(shown)
 		for at, want := range map[string]any{
 			"data.credit.cents": 0.0, "data.charge.cents": 1900.0, "data.breakdown.method": "daily",
 			"data.breakdown.period_start":   s.Now().Format(time.DateOnly),

@@ -11,14 +11,14 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb/dbtest"
 )
 
-// figures are the amounts of a preview, by their names.
-type figures struct{ credit, charge, net, pending float64 }
+// amounts has the amounts of a preview, by their names.
+type amounts struct{ credit, charge, net, pending float64 }
 
-// figuresAt reads the figures of a preview, which is data or preview of an answer.
-func figuresAt(a apptest.Reply, at string) figures {
+// amountsAt reads the amounts of a preview, which is data or preview of an answer.
+func amountsAt(a apptest.Reply, at string) amounts {
 	a.T.Helper()
 	cents := func(name string) float64 { return a.At(at + "." + name + ".cents").(float64) }
-	return figures{cents("credit"), cents("charge"), cents("net"), cents("breakdown.pending")}
+	return amounts{cents("credit"), cents("charge"), cents("net"), cents("breakdown.pending")}
 }
 
 // setPrice sets the price of a plan in EUR, past the service.
@@ -34,15 +34,15 @@ type buyer struct{ *apptest.Customer }
 func (b buyer) invoices() []apptest.Reply { return b.ProviderObjects(b.Owner, "invoice") }
 
 // changes asks for another plan and wants it at a cost to the cent.
-func (b buyer) changes(slug string, more apptest.Object, want figures) {
+func (b buyer) changes(slug string, more apptest.Object, want amounts) {
 	b.T.Helper()
 	before := len(b.invoices())
 	b.ChangePlan(b.Owner, slug, more).Want(200).WantAt("data.action", "updated")
 	b.charged(before, want)
 }
 
-// charged wants one more invoice than there were, of these figures.
-func (b buyer) charged(before int, want figures) {
+// charged wants one more invoice than there were, of these amounts.
+func (b buyer) charged(before int, want amounts) {
 	b.T.Helper()
 	made := b.invoices()[before:]
 	if len(made) != 1 {
@@ -61,16 +61,16 @@ func (b buyer) charged(before int, want figures) {
 	}
 }
 
-// outdated wants the change refused because of other figures, without any effect, and
+// outdated wants the change refused because of other amounts, without any effect, and
 // returns the new ones.
-func (b buyer) outdated(slug string, more apptest.Object, shown figures) figures {
+func (b buyer) outdated(slug string, more apptest.Object, shown amounts) amounts {
 	b.T.Helper()
 	before, plan := len(b.invoices()), b.Subscription(b.Owner).At("data.plan.id")
 	a := b.ChangePlan(b.Owner, slug, more)
 	a.WantRefused(409, "preview_outdated")
-	now := figuresAt(a, "preview")
+	now := amountsAt(a, "preview")
 	if now == shown || a.At("preview.breakdown.method") == nil {
-		b.T.Errorf("the new figures are the old ones: %+v", now)
+		b.T.Errorf("the new amounts are the old ones: %+v", now)
 	}
 	if b.Subscription(b.Owner).At("data.plan.id") != plan || len(b.invoices()) != before {
 		b.T.Error("the refused change had an effect")
@@ -78,11 +78,11 @@ func (b buyer) outdated(slug string, more apptest.Object, shown figures) figures
 	return now
 }
 
-func (b buyer) sees(slug string, quantity int) figures {
+func (b buyer) sees(slug string, quantity int) amounts {
 	b.T.Helper()
 	a := b.PreviewChange(b.Owner, slug, quantity)
-	wantFigures(a)
-	return figuresAt(a, "data")
+	wantAmounts(a)
+	return amountsAt(a, "data")
 }
 
 // joins has somebody join, and waits until the seats are billed.
@@ -174,7 +174,7 @@ func TestPreviewBindsForItsTime(t *testing.T) {
 			b.sees("max", 0)
 			s.Advance(5 * time.Minute)
 			path := b.Path("/subscription/preview-change?new_plan_id=") + s.PlanID(b.Owner, "max")
-			last := figuresAt(s.Call("GET", path, s.LogIn("several1@example.com"), nil).Want(200), "data")
+			last := amountsAt(s.Call("GET", path, s.LogIn("several1@example.com"), nil).Want(200), "data")
 			s.Advance(12 * time.Minute)
 			b.LogInAgain()
 			b.changes("max", nil, last)
@@ -233,7 +233,7 @@ func TestPreviewBindsWhileTheTeamChanges(t *testing.T) {
 			for changed.Status == http.StatusConflict { // once for the member, once for the seat
 				refused++
 				changed.WantRefused(409, "preview_outdated")
-				shown = figuresAt(changed, "preview")
+				shown = amountsAt(changed, "preview")
 				if n := len(b.invoices()); n != before {
 					t.Fatalf("the refused change made %d invoices", n-before)
 				}
