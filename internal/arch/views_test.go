@@ -128,7 +128,7 @@ func TestViewsOfTheProviderAreFound(t *testing.T) {
 		"a field":              {map[string]string{"internal/team/http.go": imports + "type A struct {\n\tB *psp.C `json:\"b\"`\n}\n"}, 1},
 		"a list":               {map[string]string{"internal/team/part/views.go": imports + "type A struct {\n\tB []items.C `json:\"b\"`\n}\n"}, 1},
 		"an embedded type":     {map[string]string{"internal/team/views.go": imports + "type A struct {\n\tpsp.C\n}\n"}, 1},
-		"of a field's type":    {map[string]string{"internal/team/http.go": "package team\n\ntype A struct {\n\tB B `json:\"b\"`\n}\n", "internal/team/b.go": imports + "type B struct {\n\tC psp.C `json:\"c\"`\n}\n"}, 1},
+		"of a field's type":    {map[string]string{"internal/team/http.go": "package team\n\ntype A struct {\n\tField B `json:\"b\"`\n}\n", "internal/team/b.go": imports + "type B struct {\n\tC psp.C `json:\"c\"`\n}\n"}, 1},
 		"a field without JSON": {map[string]string{"internal/team/http.go": imports + "type A struct {\n\tB *psp.C\n}\n"}, 0},
 		"a row of a table":     {map[string]string{"internal/team/store.go": imports + "type A struct {\n\tB *psp.C `json:\"b\"`\n}\n"}, 0},
 		"outside of a domain":  {map[string]string{"internal/psp/inbox/http.go": imports + "type A struct {\n\tB *psp.C `json:\"b\"`\n}\n"}, 0},
