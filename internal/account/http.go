@@ -3,8 +3,6 @@ package account
 import (
 	"context"
 
-	"github.com/google/uuid"
-
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/rest"
 )
@@ -23,22 +21,6 @@ type HTTP struct {
 
 // NewHTTP returns the handlers.
 func NewHTTP(svc *Service, avatars Avatars) *HTTP { return &HTTP{svc: svc, avatars: avatars} }
-
-// SessionTenant is a tenant in the answer of a login.
-type SessionTenant struct {
-	ID   uuid.UUID `json:"id"`
-	Name string    `json:"name"`
-	Slug string    `json:"slug"`
-}
-
-// SessionUser is the user in the answer of a login.
-type SessionUser struct {
-	ID              int64           `json:"id"`
-	Name            string          `json:"name"`
-	Email           string          `json:"email"`
-	IsPlatformAdmin bool            `json:"is_platform_admin"`
-	Tenants         []SessionTenant `json:"tenants"`
-}
 
 // Session is the answer of login, register and refresh, which is not below data
 // (rules: account#logins). In cookie mode it has no tokens: the session is in a
@@ -124,20 +106,6 @@ func (h *HTTP) startSession(ctx context.Context, tokens Tokens, grant Grant) {
 	default:
 		rest.RequestOf(ctx).StartSession(tokens.Session, 0)
 	}
-}
-
-func (h *HTTP) sessionUser(ctx context.Context, user User) (SessionUser, error) {
-	memberships, err := h.svc.Memberships(ctx, user.ID)
-	if err != nil {
-		return SessionUser{}, err
-	}
-	tenants := make([]SessionTenant, len(memberships))
-	for i, m := range memberships {
-		tenants[i] = SessionTenant{ID: m.TenantID, Name: m.Name, Slug: m.Slug}
-	}
-	return SessionUser{
-		ID: user.ID, Name: user.Name, Email: user.Email, IsPlatformAdmin: user.IsPlatformAdmin, Tenants: tenants,
-	}, nil
 }
 
 type refreshInput struct {

@@ -74,5 +74,5 @@ func (s *Service) SessionUser(ctx context.Context, id int64) (SessionUser, error
 	if err != nil {
 		return SessionUser{}, err
 	}
-	return NewHTTP(s, nil).sessionUser(ctx, user)
+	return s.sessionUser(ctx, user)
 }

@@ -15,7 +15,7 @@ func GrantOf(ctx context.Context) Grant { return grantOf(ctx, false) }
 // SessionOf returns the answer of a login, with the tokens in it. In cookie mode there
 // are none, and the session is set as a cookie of the browser behind ctx.
 func (h *HTTP) SessionOf(ctx context.Context, user User, tokens Tokens, grant Grant) (Session, error) {
-	shown, err := h.sessionUser(ctx, user)
+	shown, err := h.svc.sessionUser(ctx, user)
 	if err != nil {
 		return Session{}, err
 	}

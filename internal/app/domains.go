@@ -39,9 +39,7 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/subscription/journal"
-	"github.com/tenantry/tenantry/internal/subscription/operation"
 	"github.com/tenantry/tenantry/internal/subscription/reconcile"
-	"github.com/tenantry/tenantry/internal/subscription/trial"
 	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -73,7 +71,6 @@ type domains struct {
 	entitlements  *entitlement.Service
 	subscriptions *subscription.Service
 	journal       *journal.Journal
-	operations    *operation.Service
 	reconciler    *reconcile.Service
 	onboarding    *onboarding.Service
 	invoices      *invoice.Service
@@ -92,9 +89,10 @@ type domains struct {
 func newDomains(p *platform, out outside) (*domains, error) {
 	d, link := &domains{}, &links{}
 	events := webhook.NewOutbox(p.db, p.clock)
+	subscribers := entitlement.NewRegister(p.db)
 	d.audit = audit.New(audit.Deps{DB: p.db, Clock: p.clock})
 	d.tenants = tenant.NewService(tenant.Deps{
-		DB: p.db, Clock: p.clock, Subscriptions: link, Overviews: link, Billing: link, Team: link, Audit: d.audit, Events: events,
+		DB: p.db, Clock: p.clock, Subscriptions: subscribers, Overviews: subscribers, Billing: link, Team: link, Audit: d.audit, Events: events,
 		People: link, Leftovers: link, Keep: p.settings.Retention.OrDefault().Tenants,
 		TestVATNumbers: p.provider.Mode() == psp.TestMode,
 	})
@@ -113,7 +111,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 	d.addSubscriptions(p, link, events)
 	d.addUsage(p, events)
 	d.team = team.NewService(team.Deps{
-		DB: p.db, Clock: p.clock, Tenants: d.tenants, Accounts: d.accounts, Seats: d.operations, Billing: d.operations,
+		DB: p.db, Clock: p.clock, Tenants: d.tenants, Accounts: d.accounts, Seats: d.subscriptions, Billing: d.subscriptions,
 		Letters: p.letters, Audit: d.audit, Avatars: d.avatars, Events: events, ExpiryDays: cmp.Or(p.settings.InvitationDays, team.DefaultExpiryDays),
 	})
 	if err := d.addInvoices(p, out, events); err != nil {
@@ -124,8 +122,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 		Entitlements: d.entitlements, Log: p.log,
 		Pages: onboarding.Pages{Success: p.frontend.Of(frontend.OnboardingSuccess), Cancel: p.frontend.Of(frontend.OnboardingPlans)},
 	})
-	link.operations, link.customers, link.entitlements = d.operations, d.customers, d.entitlements
-	link.usage, link.meters, link.reporter = d.usage, d.meters, d.reporter
+	link.customers, link.usage, link.meters, link.reporter = d.customers, d.usage, d.meters, d.reporter
 	link.accounts, link.tenants, link.retention = d.accounts, d.tenants, d.retention
 	link.journal = d.journal
 	link.team, link.impersonation, link.subscriptions = d.team, d.impersonation, d.subscriptions
@@ -169,7 +166,7 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 
 // addSubscriptions builds the catalog and the subscriptions to its plans.
 func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox) {
-	d.catalog = catalog.New(catalog.Deps{DB: p.db, Clock: p.clock, Subscriptions: link, Audit: d.audit})
+	d.catalog = catalog.New(catalog.Deps{DB: p.db, Clock: p.clock, Subscriptions: entitlement.NewRegister(p.db), Audit: d.audit})
 	d.currencies = currency.New(currency.Deps{DB: p.db, Clock: p.clock, Catalog: d.catalog, Audit: d.audit})
 	d.priceLinks = pricelink.New(pricelink.Deps{
 		DB: p.db, Clock: p.clock, Catalog: d.catalog, Provider: p.provider, Meters: link, Running: link, Log: p.log,
@@ -191,16 +188,10 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 		Prices: d.priceLinks,
 	})
 	d.subscriptions = subscription.NewService(subscription.Deps{
-		DB: p.db, Clock: p.clock, Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
-		Entitlements: d.entitlements, Provider: p.provider, Prices: d.priceLinks, Audit: d.audit, Log: p.log,
-		Metered: link, Letters: p.letters, Operations: link, Trials: trial.NewRecord(p.db), Events: events,
-		IssuesInvoices: p.settings.InvoiceMode == settings.PlatformManaged,
-	})
-	d.operations = operation.NewService(operation.Deps{
-		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Subscriptions: d.subscriptions, Catalog: d.catalog,
-		Tenants: d.tenants, Entitlements: d.entitlements, Provider: p.provider, Prices: d.priceLinks, Audit: d.audit, Usage: link,
-		Items:    items.Items{Client: p.provider},
-		Metering: metering{d.meters, prices{d.priceLinks}}, Log: p.log,
+		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
+		Entitlements: d.entitlements, Provider: p.provider, Items: items.Items{Client: p.provider}, Prices: d.priceLinks,
+		Metering: metering{d.meters, prices{d.priceLinks}}, Usage: link, Audit: d.audit, Letters: p.letters, Events: events,
+		IssuesInvoices: p.settings.InvoiceMode == settings.PlatformManaged, Log: p.log,
 	})
 	d.journal = journal.New(p.db)
 	d.reconciler = reconcile.NewService(reconcile.Deps{

@@ -18,7 +18,6 @@ import (
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
-	"github.com/tenantry/tenantry/internal/subscription/operation"
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
@@ -59,9 +58,9 @@ func (svc *service) registerJobs() {
 		{provider, inbox.JobEvent, svc.receiver.HandleEvent},
 		{provider, subscription.JobRefuse, svc.subscriptions.HandleRefuse},
 		{provider, subscription.JobRetire, svc.subscriptions.HandleRetire},
-		{provider, operation.JobSeats, svc.operations.HandleSeats},
-		{provider, operation.JobItems, svc.operations.HandleItems},
-		{provider, operation.JobMetered, svc.operations.HandleMetered},
+		{provider, subscription.JobSeats, svc.subscriptions.HandleSeats},
+		{provider, subscription.JobItems, svc.subscriptions.HandleItems},
+		{provider, subscription.JobMetered, svc.subscriptions.HandleMetered},
 		{provider, customer.JobUpdate, svc.customers.HandleUpdate},
 		{provider, ofSubscriptions.Kind, ofSubscriptions.HandlePart},
 		{provider, ofInvoices.Kind, ofInvoices.HandlePart},
@@ -99,7 +98,7 @@ func (svc *service) registerPeriodic() {
 		{common, "psp.reconcile", 24 * time.Hour, svc.startComparisons},
 		{provider, "usage.report", 10 * time.Second, svc.reporter.Report},
 		{provider, "usage.carry", time.Minute, svc.reporter.Carry},
-		{provider, "subscription.metered", time.Hour, svc.operations.SweepMetered},
+		{provider, "subscription.metered", time.Hour, svc.subscriptions.SweepMetered},
 		{provider, "psp.catch-up", 5 * time.Minute, svc.catchUp},
 		{provider, "catalog.refresh-prices", time.Hour, svc.priceLinks.Refresh},
 	} {
@@ -135,7 +134,7 @@ func (svc *service) registerNotifications() {
 		{"customer.tax_id.updated", svc.customers.TaxIDEvent},
 		{"invoice.", svc.invoices.Event},
 		{"invoice.payment_failed", svc.invoices.FailureEvent},
-		{wallet.EventRefunded, svc.payments.OnRefund(svc.operations.SeatsChanged)},
+		{wallet.EventRefunded, svc.payments.OnRefund(svc.subscriptions.SeatsChanged)},
 		{"price.updated", svc.priceLinks.PriceEvent},
 		{"price.deleted", svc.priceLinks.PriceEvent},
 		{errorreport.EventErrors, svc.reporter.ErrorReport},

@@ -13,9 +13,7 @@ import (
 	"github.com/tenantry/tenantry/internal/impersonation"
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
-	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/subscription/journal"
-	"github.com/tenantry/tenantry/internal/subscription/operation"
 	"github.com/tenantry/tenantry/internal/team"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage"
@@ -30,52 +28,13 @@ type links struct {
 	tenants       *tenant.Service
 	retention     *retention.Pruner
 	journal       *journal.Journal
-	operations    *operation.Service
 	customers     *customer.Service
-	entitlements  *entitlement.Service
 	usage         *usage.Service
 	meters        *meters.Service
 	team          *team.Service
 	reporter      *billing.Reporter
 	impersonation *impersonation.Service
 	subscriptions *subscription.Service
-}
-
-func (l *links) PlanAsked(ctx context.Context, sub subscription.Subscription, pspPriceID string) (uuid.UUID, error) {
-	return l.operations.PlanAsked(ctx, sub, pspPriceID)
-}
-
-func (l *links) RecordEffect(ctx context.Context, before, after subscription.Subscription) error {
-	return l.operations.RecordEffect(ctx, before, after)
-}
-
-func (l *links) PeriodBegan(ctx context.Context, sub subscription.Subscription) error {
-	return l.operations.PeriodBegan(ctx, sub)
-}
-
-func (l *links) SeatsChanged(ctx context.Context, tenantID uuid.UUID) error {
-	return l.operations.SeatsChanged(ctx, tenantID)
-}
-
-// ActiveAmong implements tenant.Subscriptions.
-func (l *links) ActiveAmong(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error) {
-	return l.entitlements.ActiveAmong(ctx, tenantIDs)
-}
-
-func (l *links) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
-	return l.entitlements.HasActive(ctx, tenantID)
-}
-
-func (l *links) AnyTo(ctx context.Context, plans []uuid.UUID) (bool, error) {
-	return l.entitlements.AnyTo(ctx, plans)
-}
-
-func (l *links) Overview(ctx context.Context, ids []uuid.UUID) (map[uuid.UUID]tenant.Overview, error) {
-	return l.entitlements.Overview(ctx, ids)
-}
-
-func (l *links) HasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) {
-	return l.entitlements.HasBought(ctx, tenantID)
 }
 
 func (l *links) BillingChanged(ctx context.Context, tenantID uuid.UUID) error {
@@ -164,15 +123,6 @@ func (l *links) Flush(ctx context.Context, tenantID uuid.UUID) error {
 	return l.reporter.Flush(ctx, tenantID)
 }
 
-func (l *links) MeteredPrices(ctx context.Context, currency string) ([]string, error) {
-	sold, err := l.meters.SoldPrices(ctx, currency)
-	ids := make([]string, len(sold))
-	for i, price := range sold {
-		ids[i] = price.PSPPriceID
-	}
-	return ids, err
-}
-
 func (l *links) Sold(ctx context.Context, currency string) ([]pricelink.Metered, error) {
 	sold, err := l.meters.SoldPrices(ctx, currency)
 	metered := make([]pricelink.Metered, len(sold))
@@ -183,7 +133,7 @@ func (l *links) Sold(ctx context.Context, currency string) ([]pricelink.Metered,
 }
 
 func (l *links) Switches(ctx context.Context, planID uuid.UUID) ([]pricelink.Switch, error) {
-	return l.operations.Switches(ctx, planID)
+	return l.subscriptions.Switches(ctx, planID)
 }
 
 // metering says what usage plans sell, and when it can be billed.
@@ -193,3 +143,13 @@ type metering struct {
 }
 
 type prices struct{ *pricelink.Service }
+
+// MeteredPrices implements the metering of subscriptions.
+func (m metering) MeteredPrices(ctx context.Context, currency string) ([]string, error) {
+	sold, err := m.SoldPrices(ctx, currency)
+	ids := make([]string, len(sold))
+	for i, price := range sold {
+		ids[i] = price.PSPPriceID
+	}
+	return ids, err
+}

@@ -6,7 +6,6 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription"
 	"github.com/tenantry/tenantry/internal/subscription/customer"
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
-	"github.com/tenantry/tenantry/internal/subscription/operation"
 	"github.com/tenantry/tenantry/internal/team"
 )
 
@@ -14,10 +13,9 @@ import (
 func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 	var (
 		subscriptions = subscription.NewHTTP(svc.subscriptions, svc.publicURL)
-		operations    = operation.NewHTTP(svc.operations, subscriptions)
 		customers     = customer.NewHTTP(svc.customers)
 		entitlements  = entitlement.NewHTTP(svc.entitlements)
-		running       = rest.Exists(operations.RunningExists)
+		running       = rest.Exists(subscriptions.RunningExists)
 		inTenant      = rest.Exists(members.AdminTenantExists)
 	)
 	return []rest.Route{
@@ -25,16 +23,16 @@ func (svc *service) subscriptionRoutes(members *team.HTTP) []rest.Route {
 		forKeys(authz.SubscriptionRead, route(get, of+"/plans", rest.Tenant, "", "default", "List plans with the tenant's eligibility", rest.Handle(entitlements.Plans))),
 		verified(route(post, of+"/checkout", rest.Tenant, authz.BillingManage, "default", "Open a hosted checkout", rest.Handle(subscriptions.Checkout, rest.Checks(subscriptions.CheckCheckout)))),
 		forKeys(authz.SubscriptionRead, route(get, of+"/subscription", rest.Tenant, "", "default", "Show the subscription", rest.Handle(subscriptions.Show))),
-		route(post, of+"/subscription/cancel", rest.Tenant, authz.BillingManage, "default", "Cancel the subscription", rest.Handle(operations.Cancel, running)),
-		route(post, of+"/subscription/resume", rest.Tenant, authz.BillingManage, "default", "Resume a subscription that is set to end", rest.Handle(operations.Resume, running)),
-		forKeys(authz.SubscriptionRead, route(get, of+"/subscription/preview-change", rest.Tenant, "", "default", "Show what another plan would cost now", rest.Handle(operations.PreviewChange, running))),
-		route(post, of+"/subscription/change-plan", rest.Tenant, authz.BillingManage, "default", "Change to another plan", rest.Handle(operations.ChangePlan, rest.Exists(operations.CurrentExists), rest.Checks(operations.CheckChangePlan))),
-		route(del, of+"/subscription/pending-change", rest.Tenant, authz.BillingManage, "default", "Discard a change that waits for confirmation", rest.Handle(operations.DropChange)),
-		forKeys(authz.SubscriptionRead, route(get, of+"/subscription/seats", rest.Tenant, "", "default", "Show seats in use", rest.Handle(operations.Seats, running))),
+		route(post, of+"/subscription/cancel", rest.Tenant, authz.BillingManage, "default", "Cancel the subscription", rest.Handle(subscriptions.Cancel, running)),
+		route(post, of+"/subscription/resume", rest.Tenant, authz.BillingManage, "default", "Resume a subscription that is set to end", rest.Handle(subscriptions.Resume, running)),
+		forKeys(authz.SubscriptionRead, route(get, of+"/subscription/preview-change", rest.Tenant, "", "default", "Show what another plan would cost now", rest.Handle(subscriptions.PreviewChange, running))),
+		route(post, of+"/subscription/change-plan", rest.Tenant, authz.BillingManage, "default", "Change to another plan", rest.Handle(subscriptions.ChangePlan, rest.Exists(subscriptions.CurrentExists), rest.Checks(subscriptions.CheckChangePlan))),
+		route(del, of+"/subscription/pending-change", rest.Tenant, authz.BillingManage, "default", "Discard a change that waits for confirmation", rest.Handle(subscriptions.DropChange)),
+		forKeys(authz.SubscriptionRead, route(get, of+"/subscription/seats", rest.Tenant, "", "default", "Show seats in use", rest.Handle(subscriptions.Seats, running))),
 		route(post, of+"/docs/billing/portal", rest.Billing, authz.BillingManage, "default", "Open the hosted billing portal", rest.Handle(customers.Portal, rest.Exists(customers.PortalExists))),
 		forKeys(authz.EntitlementsRead, route(get, of+"/entitlements", rest.Tenant, "", "default", "List the subscription's entitlements", rest.Handle(entitlements.Entitlements))),
 
 		route(get, adminOf+"/subscriptions", rest.Admin, authz.TenantsView, "default", "List a tenant's subscriptions", rest.Handle(subscriptions.AdminList, inTenant)),
-		route(post, adminOf+"/subscriptions/{subscription}/cancel", rest.Admin, authz.TenantsManage, "default", "Cancel a tenant's subscription", rest.Handle(operations.AdminCancel, rest.Exists(operations.AdminSubscriptionExists))),
+		route(post, adminOf+"/subscriptions/{subscription}/cancel", rest.Admin, authz.TenantsManage, "default", "Cancel a tenant's subscription", rest.Handle(subscriptions.AdminCancel, rest.Exists(subscriptions.AdminSubscriptionExists))),
 	}
 }

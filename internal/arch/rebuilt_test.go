@@ -57,7 +57,7 @@ func TestBlackboxFoldersHaveTestsAlone(t *testing.T) {
 	t.Parallel()
 	found := 0
 	for _, p := range packages(t) {
-		if !strings.HasSuffix(p.ImportPath, "/blackbox") {
+		if !strings.Contains(p.ImportPath+"/", "/blackbox/") {
 			continue
 		}
 		found++

@@ -14,9 +14,9 @@ import (
 
 // Subscriptions answers what of the catalog is subscribed to.
 type Subscriptions interface {
-	// AnyTo reports whether a subscription that is neither canceled nor
+	// HasSubscribers reports whether a subscription that is neither canceled nor
 	// incomplete_expired is to one of the plans.
-	AnyTo(ctx context.Context, plans []uuid.UUID) (bool, error)
+	HasSubscribers(ctx context.Context, plans []uuid.UUID) (bool, error)
 }
 
 // Audit is the audit trail of changes; *audit.Log implements it.
@@ -54,7 +54,7 @@ func (s *Service) Lock(ctx context.Context) error { return s.store.lock(ctx) }
 // of them, or moving one there, locks the same row through the foreign key. The
 // subscription is therefore either seen here, or stored after this transaction.
 func (s *Service) requireUnused(ctx context.Context, plans ...uuid.UUID) error {
-	used, err := s.subscriptions.AnyTo(ctx, plans)
+	used, err := s.subscriptions.HasSubscribers(ctx, plans)
 	if err == nil && used {
 		err = ErrInUse
 	}

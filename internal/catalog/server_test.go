@@ -38,7 +38,7 @@ type server struct {
 // unsold says that nobody subscribes to anything.
 type unsold struct{}
 
-func (unsold) AnyTo(context.Context, []uuid.UUID) (bool, error) { return false, nil }
+func (unsold) HasSubscribers(context.Context, []uuid.UUID) (bool, error) { return false, nil }
 
 // newServer makes a server on db. The token "admin" is a platform admin's with
 // every permission, "clerk" one's with none.

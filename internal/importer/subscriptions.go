@@ -72,7 +72,7 @@ func (s *Service) fit(ctx context.Context, p *pass, r row, tenantID uuid.UUID) (
 	if given := r.get("psp_customer_id"); given != "" && given != remote.CustomerID {
 		return remote, wrong("psp_customer_id", "at Stripe the subscription is that of the customer %q", remote.CustomerID)
 	}
-	err = s.deps.Subscriptions.SameCustomer(ctx, tenantID, remote.CustomerID)
+	err = s.deps.Subscriptions.RequireSameCustomer(ctx, tenantID, remote.CustomerID)
 	if errors.Is(err, subscription.ErrOtherCustomer) {
 		return remote, wrong("tenant", "has another customer at Stripe here, or the customer %q is another organization's", remote.CustomerID)
 	}
@@ -80,7 +80,7 @@ func (s *Service) fit(ctx context.Context, p *pass, r row, tenantID uuid.UUID) (
 		return remote, err
 	}
 	if tenantID != uuid.Nil {
-		_, err := s.deps.Subscriptions.Current(ctx, tenantID)
+		_, err := s.deps.Subscriptions.LoadCurrent(ctx, tenantID)
 		if err == nil {
 			return remote, wrong("tenant", "has a subscription here already: %q", r.get("tenant"))
 		}
@@ -95,7 +95,7 @@ func (s *Service) fit(ctx context.Context, p *pass, r row, tenantID uuid.UUID) (
 	if err != nil {
 		return remote, err
 	}
-	if next.Status.Over() {
+	if next.Status.IsOver() {
 		return remote, wrong("psp_subscription_id", "has ended at Stripe (%s), so there is nothing to import", next.Status)
 	}
 	return remote, s.enoughSeats(ctx, p, r, tenantID, next)

@@ -3,12 +3,8 @@ package invoice
 import (
 	"context"
 
-	"github.com/google/uuid"
-
 	"github.com/tenantry/tenantry/internal/authz"
-	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
-	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
@@ -22,74 +18,6 @@ type HTTP struct {
 // NewHTTP returns the handlers. publicURL is where clients reach the service,
 // without a slash at its end.
 func NewHTTP(svc *Service, publicURL string) *HTTP { return &HTTP{svc, publicURL} }
-
-// InvoiceLineView is a line of an invoice (rules: invoices#lines).
-type InvoiceLineView struct {
-	ID          uuid.UUID   `json:"id"`
-	InvoiceID   uuid.UUID   `json:"invoice_id"`
-	Description string      `json:"description"`
-	Type        LineType    `json:"type"`
-	Quantity    int64       `json:"quantity"`
-	UnitPrice   money.Money `json:"unit_price"`
-	Amount      money.Money `json:"amount"`
-	PlanID      *uuid.UUID  `json:"plan_id"`
-	MeterID     *uuid.UUID  `json:"meter_id"`
-	PeriodStart *shape.Time `json:"period_start"`
-	PeriodEnd   *shape.Time `json:"period_end"`
-	CreatedAt   shape.Time  `json:"created_at"`
-	UpdatedAt   shape.Time  `json:"updated_at"`
-}
-
-// InvoiceView is the invoice resource (rules: invoices), whatever the invoice's source.
-type InvoiceView struct {
-	ID                 uuid.UUID          `json:"id"`
-	TenantID           uuid.UUID          `json:"tenant_id"`
-	SubscriptionID     *uuid.UUID         `json:"subscription_id"`
-	PSPInvoiceID       *string            `json:"psp_invoice_id"`
-	PSPPaymentIntentID *string            `json:"psp_payment_intent_id"`
-	Number             string             `json:"number"`
-	Status             Status             `json:"status"`
-	Subtotal           money.Money        `json:"subtotal"`
-	Tax                money.Money        `json:"tax"`
-	Total              money.Money        `json:"total"`
-	BalanceApplied     money.Money        `json:"balance_applied" doc:"What the tenant's credit paid of the total. It is negative where the invoice added to the credit, as one with a total below zero does."`
-	IssueDate          string             `json:"issue_date" format:"date"`
-	DueDate            *string            `json:"due_date" format:"date"`
-	PaidAt             *shape.Time        `json:"paid_at"`
-	PDFURL             *string            `json:"pdf_url"`
-	PaymentAction      *psp.PaymentAction `json:"payment_action"`
-	BillingInfo        Billed             `json:"billing_info"`
-	Lines              []InvoiceLineView  `json:"lines"`
-	CreatedAt          shape.Time         `json:"created_at"`
-	UpdatedAt          shape.Time         `json:"updated_at"`
-}
-
-func view(inv Invoice) InvoiceView {
-	v := InvoiceView{
-		ID: inv.ID, TenantID: inv.TenantID, SubscriptionID: inv.SubscriptionID,
-		PSPInvoiceID: orNil(inv.PSPInvoiceID), PSPPaymentIntentID: orNil(inv.PSPPaymentIntentID),
-		Number: inv.Number, Status: inv.Status, Subtotal: inv.Subtotal, Tax: inv.Tax, Total: inv.Total, BalanceApplied: inv.BalanceApplied,
-		IssueDate: dateOf(inv.IssueDate), PaidAt: shape.TP(inv.PaidAt), PaymentAction: inv.Action.OrNil(), BillingInfo: inv.Billed,
-		CreatedAt: shape.T(inv.CreatedAt), UpdatedAt: shape.T(inv.UpdatedAt),
-	}
-	if inv.DueDate != nil {
-		date := dateOf(*inv.DueDate)
-		v.DueDate = &date
-	}
-	if inv.HasPDF {
-		url := "/api/v1/tenant/" + inv.TenantID.String() + "/invoices/" + inv.ID.String() + "/pdf"
-		v.PDFURL = &url
-	}
-	for _, l := range inv.Lines {
-		v.Lines = append(v.Lines, InvoiceLineView{
-			ID: l.ID, InvoiceID: inv.ID, Description: l.Description, Type: l.Type, Quantity: l.Quantity,
-			UnitPrice: l.UnitPrice, Amount: l.Amount, PlanID: l.PlanID, MeterID: l.MeterID,
-			PeriodStart: shape.TP(l.PeriodStart), PeriodEnd: shape.TP(l.PeriodEnd),
-			CreatedAt: v.CreatedAt, UpdatedAt: v.UpdatedAt,
-		})
-	}
-	return v
-}
 
 // InvoiceList says how the list of invoices can be filtered (rules: invoices#reading).
 func InvoiceList() page.Spec {

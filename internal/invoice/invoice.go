@@ -9,7 +9,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/money"
-	"github.com/tenantry/tenantry/internal/psp"
 )
 
 // Status is the state of an invoice (rules: invoices#status).
@@ -56,7 +55,7 @@ type Invoice struct {
 	DueDate        *time.Time
 	PaidAt         *time.Time
 	HasPDF         bool
-	Action         psp.PaymentAction // what it asks of a person
+	Action         money.PaymentAction // what it asks of a person
 	Billed         Billed
 	Lines          []Line
 	CreatedAt      time.Time

@@ -131,7 +131,7 @@ func (s *Service) take(ctx context.Context, tenantID uuid.UUID, state payments.S
 			return err
 		}
 		if s.deps.Issuing == nil {
-			return s.tell(ctx, inv)
+			return s.publish(ctx, inv)
 		}
 		exists, err := s.store.isIssued(ctx, tenantID, in.ID)
 		if err != nil {
@@ -145,7 +145,7 @@ func (s *Service) take(ctx context.Context, tenantID uuid.UUID, state payments.S
 		if err != nil {
 			return err
 		}
-		return s.tell(ctx, inv)
+		return s.publish(ctx, inv)
 	})
 }
 

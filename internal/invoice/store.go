@@ -10,8 +10,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/invoice/invoicesql"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
-	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
@@ -45,7 +45,7 @@ func scanInvoice(row page.Scanner) (Invoice, error) {
 		inv.PSPPaymentIntentID = *intent
 	}
 	if action != nil && url != nil {
-		inv.Action = psp.PaymentAction{Type: *action, URL: *url}
+		inv.Action = money.PaymentAction{Type: *action, URL: *url}
 	}
 	err = json.Unmarshal(billed, &inv.Billed)
 	return inv, err
@@ -157,7 +157,7 @@ func (s store) insert(ctx context.Context, n issued) error {
 }
 
 // columnsOf returns a payment action as it is stored.
-func columnsOf(a psp.PaymentAction) (action, url *string) { return orNil(a.Type), orNil(a.URL) }
+func columnsOf(a money.PaymentAction) (action, url *string) { return orNil(a.Type), orNil(a.URL) }
 
 // nextNumber takes the next number of a year, in the transaction that stores the
 // invoice with it.

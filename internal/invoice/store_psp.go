@@ -135,13 +135,13 @@ func (s store) kept(ctx context.Context, tenantID uuid.UUID, one string) (map[st
 	return list, sqldb.Wrap(err, "list stored invoices")
 }
 
-// told returns what endpoints outside were told of an invoice.
-func (s store) told(ctx context.Context, inv Invoice) (string, error) {
-	told, err := s.q(ctx).Told(ctx, invoicesql.ToldParams{TenantID: inv.TenantID, PSPInvoiceID: inv.PSPInvoiceID})
-	return told, sqldb.WrapAbsent(err, "read what was told of an invoice", errNotFound)
+// lastEvent returns the last event of an invoice that was published.
+func (s store) lastEvent(ctx context.Context, inv Invoice) (string, error) {
+	event, err := s.q(ctx).Told(ctx, invoicesql.ToldParams{TenantID: inv.TenantID, PSPInvoiceID: inv.PSPInvoiceID})
+	return event, sqldb.WrapAbsent(err, "read last event of an invoice", errNotFound)
 }
 
-func (s store) setTold(ctx context.Context, inv Invoice, told string) error {
-	err := s.q(ctx).SetTold(ctx, invoicesql.SetToldParams{TenantID: inv.TenantID, PSPInvoiceID: inv.PSPInvoiceID, Told: told})
-	return sqldb.Wrap(err, "note what was told of an invoice")
+func (s store) setLastEvent(ctx context.Context, inv Invoice, event string) error {
+	err := s.q(ctx).SetTold(ctx, invoicesql.SetToldParams{TenantID: inv.TenantID, PSPInvoiceID: inv.PSPInvoiceID, Told: event})
+	return sqldb.Wrap(err, "store last event of an invoice")
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
@@ -37,7 +38,7 @@ func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 		return Invoice{}, err
 	}
 	after := before
-	after.Status, after.Action = Void, psp.PaymentAction{}
+	after.Status, after.Action = Void, money.PaymentAction{}
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
 			return err
@@ -49,7 +50,7 @@ func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 			}
 		}
 		if before.Status != Draft {
-			if err := s.tell(ctx, after); err != nil {
+			if err := s.publish(ctx, after); err != nil {
 				return err
 			}
 		}

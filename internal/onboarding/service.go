@@ -77,7 +77,7 @@ func (s *Service) Start(ctx context.Context, r account.Registration, b Billing, 
 	if err != nil {
 		return Started{}, err
 	}
-	if err := s.deps.Subscriptions.NeedCountry(b.Country, plan, c.Currency); err != nil {
+	if err := s.deps.Subscriptions.RequireCountry(b.Country, plan, c.Currency); err != nil {
 		return Started{}, err
 	}
 	if r.TenantName == "" {

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/money"
 )
 
 // MaxInvoices is how many invoices one page of the provider has at most.
@@ -44,7 +46,7 @@ type Invoice struct {
 	PDFURL        string // empty while there is none
 	HostedURL     string
 	// Action is what the invoice asks of a person.
-	Action PaymentAction
+	Action money.PaymentAction
 	// InProgress: a bank debit is paying the invoice, so nothing of it is due.
 	InProgress bool
 	Billed     Billed

@@ -4,36 +4,17 @@ import (
 	"context"
 
 	"github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/money"
 )
-
-// What an open invoice asks of a person.
-const (
-	ActionConfirm = "confirm" // to confirm the payment at the bank (3-D Secure)
-	ActionPay     = "pay"     // to pay in another way
-)
-
-// PaymentAction is what a person has to do so that an invoice is paid, and the
-// provider's page for it; zero for nothing. Whoever has the link can pay.
-type PaymentAction struct {
-	Type string `json:"type" enum:"confirm,pay"`
-	URL  string `json:"url" format:"uri"`
-}
-
-// OrNil returns nil for nothing.
-func (a PaymentAction) OrNil() *PaymentAction {
-	if a == (PaymentAction{}) {
-		return nil
-	}
-	return &a
-}
 
 // paymentAction returns what an invoice asks of a person: nothing unless it is open, or
 // while a bank debit is in progress. The invoice must have its payments.
-func (c *Client) paymentAction(ctx context.Context, in *stripe.Invoice) (_ PaymentAction, inProgress bool, _ error) {
+func (c *Client) paymentAction(ctx context.Context, in *stripe.Invoice) (_ money.PaymentAction, inProgress bool, _ error) {
 	if in == nil || in.Status != stripe.InvoiceStatusOpen || in.HostedInvoiceURL == "" || in.AmountRemaining <= 0 {
-		return PaymentAction{}, false, nil
+		return money.PaymentAction{}, false, nil
 	}
-	action := PaymentAction{Type: ActionPay, URL: in.HostedInvoiceURL}
+	action := money.PaymentAction{Type: money.ActionPay, URL: in.HostedInvoiceURL}
 	intent := paymentIntentOf(in.Payments)
 	if intent == "" {
 		return action, false, nil
@@ -43,11 +24,11 @@ func (c *Client) paymentAction(ctx context.Context, in *stripe.Invoice) (_ Payme
 	})
 	switch {
 	case err != nil:
-		return PaymentAction{}, false, err
+		return money.PaymentAction{}, false, err
 	case pi.Status == stripe.PaymentIntentStatusProcessing:
-		return PaymentAction{}, true, nil
+		return money.PaymentAction{}, true, nil
 	case pi.Status == stripe.PaymentIntentStatusRequiresAction:
-		action.Type = ActionConfirm
+		action.Type = money.ActionConfirm
 	}
 	return action, false, nil
 }

@@ -1,6 +1,7 @@
 package psp_test
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
@@ -29,16 +31,16 @@ func TestWhatAnInvoiceAsksFor(t *testing.T) {
 	tests := map[string]struct {
 		old, new string // a change of the invoice
 		intent   string // the status of its payment; empty where it is not asked for
-		want     psp.PaymentAction
+		want     money.PaymentAction
 	}{
-		"to confirm":           {"", "", "requires_action", psp.PaymentAction{Type: psp.ActionConfirm, URL: page}},
-		"to pay":               {"", "", "requires_payment_method", psp.PaymentAction{Type: psp.ActionPay, URL: page}},
-		"nothing by a debit":   {"", "", "processing", psp.PaymentAction{}},
-		"without a payment":    {`"payment_intent": "pi_1"`, `"payment_intent": null`, "", psp.PaymentAction{Type: psp.ActionPay, URL: page}},
-		"nothing once paid":    {`"status": "open", "currency"`, `"status": "paid", "currency"`, "", psp.PaymentAction{}},
-		"nothing as a draft":   {`"status": "open", "currency"`, `"status": "draft", "currency"`, "", psp.PaymentAction{}},
-		"nothing without page": {`"https://invoice.stripe.com/i/1"`, `null`, "", psp.PaymentAction{}},
-		"nothing without debt": {`"amount_remaining": 1200`, `"amount_remaining": 0`, "", psp.PaymentAction{}},
+		"to confirm":           {"", "", "requires_action", money.PaymentAction{Type: money.ActionConfirm, URL: page}},
+		"to pay":               {"", "", "requires_payment_method", money.PaymentAction{Type: money.ActionPay, URL: page}},
+		"nothing by a debit":   {"", "", "processing", money.PaymentAction{}},
+		"without a payment":    {`"payment_intent": "pi_1"`, `"payment_intent": null`, "", money.PaymentAction{Type: money.ActionPay, URL: page}},
+		"nothing once paid":    {`"status": "open", "currency"`, `"status": "paid", "currency"`, "", money.PaymentAction{}},
+		"nothing as a draft":   {`"status": "open", "currency"`, `"status": "draft", "currency"`, "", money.PaymentAction{}},
+		"nothing without page": {`"https://invoice.stripe.com/i/1"`, `null`, "", money.PaymentAction{}},
+		"nothing without debt": {`"amount_remaining": 1200`, `"amount_remaining": 0`, "", money.PaymentAction{}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +62,7 @@ func TestWhatAnInvoiceAsksFor(t *testing.T) {
 			if in.Action != tt.want {
 				t.Errorf("it asks for %+v, want %+v", in.Action, tt.want)
 			}
-			if got := in.Action.OrNil(); (got == nil) != (tt.want == psp.PaymentAction{}) {
+			if got := in.Action.OrNil(); (got == nil) != (tt.want == money.PaymentAction{}) {
 				t.Errorf("shown is %+v", got)
 			}
 		})
@@ -99,7 +101,7 @@ func TestSubscriptionWithAChangeThatWaits(t *testing.T) {
 		if diff := cmp.Diff(want, s.Pending); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
-		if s.PriceID != "price_1" || s.LatestInvoiceID != "in_1" || s.Action.Type != psp.ActionConfirm {
+		if s.PriceID != "price_1" || s.LatestInvoiceID != "in_1" || s.Action.Type != money.ActionConfirm {
 			t.Errorf("%s: %+v", name, s)
 		}
 	}

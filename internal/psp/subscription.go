@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/money"
 )
 
 // statusCanceled is the only status that this package has to know.
@@ -42,7 +44,7 @@ type Subscription struct {
 	Metadata          map[string]string
 	LatestInvoiceID   string
 	// Action is what the latest invoice asks of a person; only GetSubscription reads it.
-	Action PaymentAction
+	Action money.PaymentAction
 	// Pending is a change that waits for the latest invoice to be paid; nil for none.
 	Pending   *PendingChange
 	CreatedAt time.Time

@@ -9,8 +9,8 @@ import (
 
 	"github.com/tenantry/tenantry/internal/hook"
 	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp"
-	"github.com/tenantry/tenantry/internal/subscription/trial"
 )
 
 const (
@@ -22,7 +22,7 @@ const (
 	JobRetire = "subscription.retire"
 )
 
-// Adoption is what happens to a subscription of the provider that is new here.
+// Adoption is the fate of a subscription of the provider that is new here.
 type Adoption uint8
 
 // The kinds of adoption (rules: subscription#read-back). A tenant has at most one subscription that is not over.
@@ -42,42 +42,43 @@ const (
 	AdoptIgnored
 )
 
-// adopting is an adoption, and what it is about.
-type adopting struct {
+// adoption is the fate of a new subscription, with the checkout and the subscription that
+// decided it.
+type adoption struct {
 	Adoption
 	opened checkout     // that bought it; zero without one
 	other  Subscription // that the tenant has; zero without one
 }
 
-// bought reports whether it was bought by a checkout here.
-func (a adopting) bought() bool { return a.opened.id != uuid.Nil }
+// isBought reports whether it was bought by a checkout here.
+func (a adoption) isBought() bool { return a.opened.id != uuid.Nil }
 
 // adopt stores a subscription that is new here, under the tenant's lock, as its
 // adoption says.
 //
 // Invariants: a subscription is replaced in one step, so that the tenant is never
 // without. The old one ends here first and then, by a job that is part of the step,
-// at the provider. And what a tenant has that is not over belongs to its one
+// at the provider. And a subscription that is not over belongs to the tenant's one
 // customer, which is stored with the first. A trial is recorded in the step in which
 // its subscription is stored, and a checkout that was refused stays so.
 func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subscription) error {
 	_, err := s.store.byPSPID(ctx, next.PSPSubscriptionID)
 	if err == nil {
-		return ErrOvertaken
+		return errOvertaken
 	}
 	if !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	if !next.Status.Over() {
-		kept, err := s.deps.Customers.Keep(ctx, next.TenantID, remote.CustomerID)
+	if !next.Status.IsOver() {
+		stored, err := s.deps.Customers.StoreFirst(ctx, next.TenantID, remote.CustomerID)
 		if err != nil {
 			return err
 		}
-		if kept != remote.CustomerID {
-			return ErrOvertaken
+		if stored != remote.CustomerID {
+			return errOvertaken
 		}
 	}
-	a, err := s.adoptionOf(ctx, next, remote)
+	a, err := s.decideAdoption(ctx, next, remote)
 	if err != nil {
 		return err
 	}
@@ -96,28 +97,28 @@ func (s *Service) adopt(ctx context.Context, next Subscription, remote psp.Subsc
 		}
 	case AdoptFirst:
 	}
-	had, err := s.store.allAfter(ctx, next.TenantID, newest, math.MaxInt32)
+	had, err := s.store.listAfter(ctx, next.TenantID, listStart, math.MaxInt32)
 	if err != nil {
 		return err
 	}
-	if next.former, err = inheritFormer(had, next); err != nil {
+	if next.former, err = inheritFormerTerms(had, next); err != nil {
 		return err
 	}
 	if err := s.store.insert(ctx, next); err != nil {
 		return err
 	}
-	return s.adopted(ctx, a, next)
+	return s.completeAdoption(ctx, a, next)
 }
 
-// adopted is called when a subscription that is new here was stored.
-func (s *Service) adopted(ctx context.Context, a adopting, next Subscription) error {
-	if err := s.beginTrial(ctx, a, next); err != nil {
+// completeAdoption has the consequences of storing a subscription that is new here.
+func (s *Service) completeAdoption(ctx context.Context, a adoption, next Subscription) error {
+	if err := s.recordTrial(ctx, a, next); err != nil {
 		return err
 	}
-	if err := s.tellOf(ctx, hook.SubscriptionCreated, next); err != nil {
+	if err := s.publish(ctx, hook.SubscriptionCreated, next); err != nil {
 		return err
 	}
-	if a.bought() && next.Status.Running() {
+	if a.isBought() && next.Status.IsRunning() {
 		if err := s.deps.Tenants.PreferCurrency(ctx, next.TenantID, next.Currency); err != nil {
 			return err
 		}
@@ -126,7 +127,7 @@ func (s *Service) adopted(ctx context.Context, a adopting, next Subscription) er
 	if err != nil || members <= next.Quantity {
 		return err
 	}
-	return s.deps.Operations.SeatsChanged(ctx, next.TenantID) // they joined after the checkout was opened
+	return s.SeatsChanged(ctx, next.TenantID) // they joined after the checkout was opened
 }
 
 // refuse has a subscription canceled that a checkout has paid for, and refunded.
@@ -139,42 +140,42 @@ func (s *Service) refuse(ctx context.Context, opened checkout, pspID string) err
 	return s.deps.Jobs.Enqueue(ctx, JobRefuse, r, jobs.Key(pspID+" "+opened.session))
 }
 
-// beginTrial records the trial that a subscription begins with, if any, as one of
+// recordTrial records the trial that a subscription begins with, if any, as one of
 // the plan that was bought.
-func (s *Service) beginTrial(ctx context.Context, a adopting, next Subscription) error {
+func (s *Service) recordTrial(ctx context.Context, a adoption, next Subscription) error {
 	if next.TrialEndsAt == nil || a.opened.refused {
 		return nil
 	}
-	t := trial.Trial{TenantID: next.TenantID, PlanID: next.PlanID, SubscriptionID: next.ID, BeganAt: next.CreatedAt}
-	if a.bought() {
-		t.PlanID = a.opened.planID
+	plan := next.PlanID
+	if a.isBought() {
+		plan = a.opened.planID // whatever plan the subscription has by now
 	}
-	return s.deps.Trials.Begin(ctx, t)
+	return s.store.insertTrial(ctx, plan, next)
 }
 
-// AdoptionOf decides what happens to a subscription that is new here; other is the
+// DecideAdoption decides on the adoption of a subscription that is new here; other is the
 // subscription that the tenant has, zero if none.
-func (s *Service) AdoptionOf(ctx context.Context, next Subscription, remote psp.Subscription) (a Adoption, other Subscription, err error) {
-	found, err := s.adoptionOf(ctx, next, remote)
+func (s *Service) DecideAdoption(ctx context.Context, next Subscription, remote psp.Subscription) (a Adoption, other Subscription, err error) {
+	found, err := s.decideAdoption(ctx, next, remote)
 	return found.Adoption, found.other, err
 }
 
-func (s *Service) adoptionOf(ctx context.Context, next Subscription, remote psp.Subscription) (adopting, error) {
-	var a adopting
+func (s *Service) decideAdoption(ctx context.Context, next Subscription, remote psp.Subscription) (adoption, error) {
+	var a adoption
 	var err error
-	a.opened, err = s.checkoutOf(ctx, next.TenantID, remote.Metadata[metaCheckout])
+	a.opened, err = s.findCheckout(ctx, next.TenantID, remote.Metadata[metaCheckout])
 	if err != nil && !errors.Is(err, errNoCheckout) {
 		return a, err
 	}
-	if next.Status.Over() {
+	if next.Status.IsOver() {
 		return a, nil
 	}
-	if a.bought() && next.TrialEndsAt != nil && !a.opened.refused {
-		if a.opened.refused, err = s.deps.Trials.Had(ctx, next.TenantID, a.opened.planID); err != nil {
+	if a.isBought() && next.TrialEndsAt != nil && !a.opened.refused {
+		if a.opened.refused, err = s.store.hadTrial(ctx, next.TenantID, a.opened.planID); err != nil {
 			return a, err
 		}
 	}
-	a.other, err = s.store.live(ctx, next.TenantID)
+	a.other, err = s.store.loadCurrent(ctx, next.TenantID)
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return a, err
 	}
@@ -185,7 +186,7 @@ func (s *Service) adoptionOf(ctx context.Context, next Subscription, remote psp.
 	}
 	deleted := t.DeletedAt != nil
 	switch {
-	case deleted && !a.bought():
+	case deleted && !a.isBought():
 		a.Adoption = AdoptIgnored
 	case deleted:
 		a.Adoption = AdoptRefused
@@ -193,11 +194,11 @@ func (s *Service) adoptionOf(ctx context.Context, next Subscription, remote psp.
 		a.Adoption = AdoptRefused
 	case alone:
 		a.Adoption = AdoptFirst
-	case !a.bought():
+	case !a.isBought():
 		a.Adoption = AdoptIgnored
 	case a.opened.replaces != a.other.ID:
 		a.Adoption = AdoptRefused
-	case !next.Status.Running():
+	case !next.Status.IsRunning():
 		a.Adoption = AdoptLater
 	default:
 		a.Adoption = AdoptReplacing
@@ -205,11 +206,11 @@ func (s *Service) adoptionOf(ctx context.Context, next Subscription, remote psp.
 	return a, nil
 }
 
-// checkoutOf returns the checkout that started a tenant's subscription, by the id in
+// findCheckout returns the checkout that started a tenant's subscription, by the id in
 // the metadata; errNoCheckout for a subscription that came another way.
-func (s *Service) checkoutOf(ctx context.Context, tenantID uuid.UUID, id string) (checkout, error) {
-	parsed, _ := uuid.Parse(id) // Nil for what is no id; no checkout has it
-	c, err := s.store.checkout(ctx, parsed)
+func (s *Service) findCheckout(ctx context.Context, tenantID uuid.UUID, id string) (checkout, error) {
+	parsed, _ := uuid.Parse(id) // Nil for an invalid id; no checkout has it
+	c, err := s.store.loadCheckout(ctx, parsed)
 	if err == nil && c.tenantID != tenantID {
 		return checkout{}, errNoCheckout
 	}
@@ -218,17 +219,17 @@ func (s *Service) checkoutOf(ctx context.Context, tenantID uuid.UUID, id string)
 
 // replace ends a subscription that another one replaces, and has the provider end it.
 func (s *Service) replace(ctx context.Context, old Subscription) error {
-	ended, err := s.endHere(ctx, old)
+	ended, err := s.endLocally(ctx, old)
 	if err != nil {
 		return err
 	}
-	if err := s.tell(ctx, old, ended); err != nil {
+	if err := s.publishChange(ctx, old, ended); err != nil {
 		return err
 	}
-	return s.retireLater(ctx, old)
+	return s.enqueueRetire(ctx, old)
 }
 
-func (s *Service) retireLater(ctx context.Context, old Subscription) error {
+func (s *Service) enqueueRetire(ctx context.Context, old Subscription) error {
 	return s.deps.Jobs.Enqueue(ctx, JobRetire, old.PSPSubscriptionID, jobs.Key(old.PSPSubscriptionID))
 }
 
@@ -239,7 +240,7 @@ func (s *Service) RetireReplaced(ctx context.Context, sub Subscription) (bool, e
 	if err != nil || !replaced {
 		return false, err
 	}
-	return true, s.retireLater(ctx, sub)
+	return true, s.enqueueRetire(ctx, sub)
 }
 
 // reasonMissing is the cancellation reason of a subscription that the provider does
@@ -253,41 +254,41 @@ func (s *Service) EndMissing(ctx context.Context, sub Subscription) (bool, error
 		if _, err := s.deps.Tenants.Lock(ctx, sub.TenantID); err != nil {
 			return err
 		}
-		ended, err := s.endHere(ctx, sub)
+		ended, err := s.endLocally(ctx, sub)
 		if err != nil {
 			return err
 		}
 		reason := reasonMissing
-		if err := s.SetReason(ctx, sub, &reason); err != nil {
+		if err := s.store.setReason(ctx, sub, &reason, s.deps.Clock.Now()); err != nil {
 			return err
 		}
-		if err := s.tell(ctx, sub, ended); err != nil {
+		if err := s.publishChange(ctx, sub, ended); err != nil {
 			return err
 		}
-		return s.deps.Audit.Record(ctx, sub.CancelEntry(ended, true, &reason))
+		return s.deps.Audit.Record(ctx, sub.cancelEntry(ended, true, &reason))
 	})
-	if errors.Is(err, ErrOvertaken) {
+	if errors.Is(err, errOvertaken) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// endHere ends a subscription without the provider, and returns it as it is then;
-// ErrOvertaken when another state was stored since it was read.
-func (s *Service) endHere(ctx context.Context, old Subscription) (Subscription, error) {
+// endLocally ends a subscription without the provider, and returns it as it is then;
+// errOvertaken when another state was stored since it was read.
+func (s *Service) endLocally(ctx context.Context, old Subscription) (Subscription, error) {
 	now := s.deps.Clock.Now()
 	ended := old
 	ended.Status, ended.CancelAt, ended.CancelAtPeriodEnd, ended.CanceledAt, ended.UpdatedAt = Canceled, nil, false, &now, now
-	ended.Action, ended.Pending = psp.PaymentAction{}, nil
+	ended.Action, ended.Pending = money.PaymentAction{}, nil
 	var err error
-	if ended.former, err = noteFormer(old, ended, now); err != nil {
+	if ended.former, err = noteFormerTerms(old, ended, now); err != nil {
 		return ended, err
 	}
 	return ended, s.store.update(ctx, ended)
 }
 
 // HandleRetire is the handler of JobRetire: it ends a replaced subscription at the
-// provider, where what was used until then is billed. Its key is fixed: a repetition changes nothing.
+// provider, which bills the usage until then. Its key is fixed: a repetition changes nothing.
 func (s *Service) HandleRetire(ctx context.Context, job jobs.Job) error {
 	var id string
 	if err := job.Decode(&id); err != nil {
@@ -297,14 +298,14 @@ func (s *Service) HandleRetire(ctx context.Context, job jobs.Job) error {
 	if err != nil {
 		return err
 	}
-	if err := s.deps.Metered.Settle(ctx, old.TenantID); err != nil {
+	if err := s.deps.Usage.Settle(ctx, old.TenantID); err != nil {
 		return psp.Permanent(err)
 	}
 	_, err = s.deps.Provider.EndSubscription(ctx, id, "retired-"+id)
 	return psp.Permanent(err)
 }
 
-// refusedCheckout names a subscription that is not wanted beside another one, and
+// refusedCheckout names a subscription that is not wanted next to another one, and
 // the checkout that paid for it.
 type refusedCheckout struct {
 	SubscriptionID string `json:"subscription_id"`

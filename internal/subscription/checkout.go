@@ -21,16 +21,16 @@ import (
 // notification finds its way back.
 const (
 	metaTenant   = "tenant_id"
-	MetaPlan     = "plan_id"
+	metaPlan     = "plan_id"
 	metaCheckout = "checkout_id"
 )
 
-// continuable is how long a repetition continues a checkout that was not answered.
+// continueWindow is how long a repetition continues a checkout that was not answered.
 // It ends, because the provider repeats a failure for the same key, which must not
-// keep a tenant from paying; a session that nobody was told of expires by itself.
-const continuable = 10 * time.Minute
+// keep a tenant from paying; a session that was never returned expires by itself.
+const continueWindow = 10 * time.Minute
 
-// CheckoutParams is what a tenant wants to buy.
+// CheckoutParams is a tenant's wish to buy a plan.
 type CheckoutParams struct {
 	PlanID     uuid.UUID
 	Currency   string
@@ -48,82 +48,82 @@ type CheckoutParams struct {
 // subscription, one without the billing details, a plan without a price in the
 // currency, fewer seats than members, and a plan that allows less than is used.
 func (s *Service) Checkout(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (psp.Checkout, error) {
-	bought, err := s.purchase(ctx, tenantID, p)
+	bought, err := s.checkPurchase(ctx, tenantID, p)
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	return s.Open(ctx, bought)
+	return s.openCheckout(ctx, bought)
 }
 
-// Selection is a plan with its price in one currency and a number of units.
-type Selection struct {
-	Plan     catalog.Plan
-	Price    catalog.Price
-	Quantity int64
+// selection is a plan with its price in one currency and a number of units.
+type selection struct {
+	plan     catalog.Plan
+	price    catalog.Price
+	quantity int64
 }
 
-// Purchase is what a checkout sells.
-type Purchase struct {
-	Selection
-	Tenant     tenant.Tenant
-	SuccessURL string
-	CancelURL  string
-	Replaces   uuid.UUID // the free subscription that it replaces; Nil for none
+// purchase is a selection that a checkout sells to a tenant.
+type purchase struct {
+	selection
+	tenant     tenant.Tenant
+	successURL string
+	cancelURL  string
+	replaces   uuid.UUID // the free subscription that it replaces; Nil for none
 }
 
-// Open opens a checkout for a purchase that was checked.
+// openCheckout opens a checkout for a purchase that was checked.
 //
 // Invariant: the checkout's row is committed before the provider is asked, and
 // its id is the idempotency key; whatever fails on the way leaves no session
 // that the service does not know of.
-func (s *Service) Open(ctx context.Context, bought Purchase) (psp.Checkout, error) {
+func (s *Service) openCheckout(ctx context.Context, bought purchase) (psp.Checkout, error) {
 	p, err := s.checkoutParams(ctx, bought)
 	if err != nil {
 		return psp.Checkout{}, err
 	}
-	id, err := s.attempt(ctx, bought, p)
+	id, err := s.continueCheckout(ctx, bought, p)
 	if err != nil {
 		return psp.Checkout{}, err
 	}
 	p.Key = id.String()
-	p.Metadata = map[string]string{metaTenant: bought.Tenant.ID.String(), MetaPlan: bought.Plan.ID.String(), metaCheckout: id.String()}
+	p.Metadata = map[string]string{metaTenant: bought.tenant.ID.String(), metaPlan: bought.plan.ID.String(), metaCheckout: id.String()}
 	session, err := s.deps.Provider.CreateCheckout(ctx, p)
 	if err != nil {
-		return psp.Checkout{}, s.deps.Prices.Refused(ctx, bought.Plan, bought.Price, bought.Quantity, err)
+		return psp.Checkout{}, s.deps.Prices.Refused(ctx, bought.plan, bought.price, bought.quantity, err)
 	}
 	return session, s.noteSession(ctx, id, bought, session.ID)
 }
 
-// checkoutParams returns what the provider is asked for, without the key and the
+// checkoutParams returns the parameters of a checkout, without the key and the
 // metadata, which name the checkout. It makes the customer and the price at the
 // provider where they are missing.
-func (s *Service) checkoutParams(ctx context.Context, bought Purchase) (psp.CheckoutParams, error) {
+func (s *Service) checkoutParams(ctx context.Context, bought purchase) (psp.CheckoutParams, error) {
 	p := psp.CheckoutParams{
-		Quantity: bought.Quantity, SuccessURL: bought.SuccessURL, CancelURL: bought.CancelURL, Locale: i18n.Asked(ctx),
+		Quantity: bought.quantity, SuccessURL: bought.successURL, CancelURL: bought.cancelURL, Locale: i18n.Asked(ctx),
 	}
 	var err error
-	if p.CustomerID, err = s.deps.Customers.Ensure(ctx, bought.Tenant); err != nil {
+	if p.CustomerID, err = s.deps.Customers.Ensure(ctx, bought.tenant); err != nil {
 		return p, err
 	}
-	if err := s.needCurrency(ctx, p.CustomerID, bought.Price.Currency); err != nil {
+	if err := s.requireCurrency(ctx, p.CustomerID, bought.price.Currency); err != nil {
 		return p, err
 	}
-	if p.PriceID, err = s.deps.Prices.Ensure(ctx, bought.Plan.ID, bought.Price.ID); err != nil {
+	if p.PriceID, err = s.deps.Prices.Ensure(ctx, bought.plan.ID, bought.price.ID); err != nil {
 		return p, err
 	}
 	if p.MeteredPriceIDs, err = s.meteredPrices(ctx, bought); err != nil {
 		return p, err
 	}
-	p.InvoicesMonthly = bought.Plan.Interval.LongerThanMonth()
-	p.Free = bought.Price.PriceCents == 0 && len(p.MeteredPriceIDs) == 0
-	p.TrialDays, err = s.TrialDays(ctx, bought.Tenant.ID, bought.Plan)
+	p.InvoicesMonthly = bought.plan.Interval.LongerThanMonth()
+	p.Free = bought.price.PriceCents == 0 && len(p.MeteredPriceIDs) == 0
+	p.TrialDays, err = s.trialDays(ctx, bought.tenant.ID, bought.plan)
 	return p, err
 }
 
-// needCurrency refuses a currency while the customer has credit, or something that is
+// requireCurrency refuses a currency while the customer has credit, or something that is
 // not paid, in another one (currency_mismatch): the provider would not apply a credit
 // to invoices in this currency.
-func (s *Service) needCurrency(ctx context.Context, customerID, currency string) error {
+func (s *Service) requireCurrency(ctx context.Context, customerID, currency string) error {
 	other, err := s.deps.Provider.OtherCurrency(ctx, customerID, currency)
 	if err == nil && other != "" {
 		err = errCurrencyMismatch.With("currency", other)
@@ -131,9 +131,9 @@ func (s *Service) needCurrency(ctx context.Context, customerID, currency string)
 	return err
 }
 
-// Credit returns the credit that the tenant has for invoices in a currency, in minor units;
+// credit returns the credit that the tenant has for invoices in a currency, in minor units;
 // 0 without a customer at the provider.
-func (s *Service) Credit(ctx context.Context, tenantID uuid.UUID, currency string) (int64, error) {
+func (s *Service) credit(ctx context.Context, tenantID uuid.UUID, currency string) (int64, error) {
 	customerID, err := s.deps.Customers.Customer(ctx, tenantID)
 	if err != nil || customerID == "" {
 		return 0, err
@@ -141,115 +141,115 @@ func (s *Service) Credit(ctx context.Context, tenantID uuid.UUID, currency strin
 	return s.deps.Provider.CustomerCredit(ctx, customerID, currency)
 }
 
-// attempt stores a checkout that is about to be opened, and returns its id. An
-// attempt that was never answered is continued by whoever asks for the same within
-// continuable. So it opens only one session, even if several ask at once: the id is
-// derived from what is asked for and from the last checkout that was answered.
-func (s *Service) attempt(ctx context.Context, bought Purchase, p psp.CheckoutParams) (uuid.UUID, error) {
-	last, err := s.store.lastAnswered(ctx, bought.Tenant.ID, bought.Plan.ID)
+// continueCheckout stores a checkout that is about to be opened, and returns its id. An
+// attempt that was never answered is continued by the next request for the same purchase within
+// continueWindow. So it opens only one session, even for several requests at once: the id is
+// derived from the purchase and from the last checkout that was answered.
+func (s *Service) continueCheckout(ctx context.Context, bought purchase, p psp.CheckoutParams) (uuid.UUID, error) {
+	last, err := s.store.lastAnsweredCheckout(ctx, bought.tenant.ID, bought.plan.ID)
 	if err != nil && !errors.Is(err, errNoCheckout) {
 		return uuid.Nil, err
 	}
 	now := s.deps.Clock.Now()
 	for n := 0; ; n++ {
-		id := uuid.NewHash(sha256.New(), bought.Tenant.ID, fmt.Appendf(nil, "%s %d %s %s %#v", last, n, bought.Plan.ID, bought.Replaces, p), 8)
+		id := uuid.NewHash(sha256.New(), bought.tenant.ID, fmt.Appendf(nil, "%s %d %s %s %#v", last, n, bought.plan.ID, bought.replaces, p), 8)
 		if err := s.store.insertCheckout(ctx, id, bought, now); err != nil {
 			return uuid.Nil, err
 		}
-		c, err := s.store.checkout(ctx, id)
+		c, err := s.store.loadCheckout(ctx, id)
 		if err != nil {
 			return uuid.Nil, err
 		}
-		if now.Sub(c.createdAt) < continuable && c.completedAt == nil && c.expiredAt == nil {
+		if now.Sub(c.createdAt) < continueWindow && c.completedAt == nil && c.expiredAt == nil {
 			return id, nil
 		}
 	}
 }
 
-// noteSession stores the session of a checkout, and records who opened it.
-func (s *Service) noteSession(ctx context.Context, id uuid.UUID, bought Purchase, session string) error {
+// noteSession stores the session of a checkout, and records it in the audit trail.
+func (s *Service) noteSession(ctx context.Context, id uuid.UUID, bought purchase, session string) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		first, err := s.store.setSession(ctx, bought.Tenant.ID, id, session, s.deps.Clock.Now())
+		first, err := s.store.setSession(ctx, bought.tenant.ID, id, session, s.deps.Clock.Now())
 		if err != nil || !first {
 			return err
 		}
 		return s.deps.Audit.Record(ctx, audit.Entry{
-			Action: "checkout.opened", TenantID: &bought.Tenant.ID, Resource: "checkout", ResourceID: id.String(),
-			After: map[string]any{"plan_id": bought.Plan.ID, "currency": bought.Price.Currency, "quantity": bought.Quantity},
+			Action: "checkout.opened", TenantID: &bought.tenant.ID, Resource: "checkout", ResourceID: id.String(),
+			After: map[string]any{"plan_id": bought.plan.ID, "currency": bought.price.Currency, "quantity": bought.quantity},
 		})
 	})
 }
 
-// TrialDays returns how long the trial of a new subscription is: the plan's trial
+// trialDays returns how long the trial of a new subscription is: the plan's trial
 // days, but none where the tenant had a trial of the product before
 // (rules: subscription#trials). A trial that begins while this checkout is open is
 // found when it is paid.
-func (s *Service) TrialDays(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) (int, error) {
+func (s *Service) trialDays(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) (int, error) {
 	if plan.TrialDays == 0 {
 		return 0, nil
 	}
-	had, err := s.deps.Trials.Had(ctx, tenantID, plan.ID)
+	had, err := s.store.hadTrial(ctx, tenantID, plan.ID)
 	if err != nil || had {
 		return 0, err
 	}
 	return int(plan.TrialDays), nil
 }
 
-// meteredPrices lists what a usage plan sells besides its price: the provider's
+// meteredPrices lists the further prices that a usage plan sells: the provider's
 // prices of the meters that are billed.
-func (s *Service) meteredPrices(ctx context.Context, bought Purchase) ([]string, error) {
-	if bought.Plan.PricingType != catalog.Usage || s.deps.Metered == nil {
+func (s *Service) meteredPrices(ctx context.Context, bought purchase) ([]string, error) {
+	if bought.plan.PricingType != catalog.Usage {
 		return nil, nil
 	}
-	return s.deps.Metered.MeteredPrices(ctx, bought.Price.Currency)
+	return s.deps.Metering.MeteredPrices(ctx, bought.price.Currency)
 }
 
-// purchase checks everything that can be checked without the provider.
-func (s *Service) purchase(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (Purchase, error) {
-	plan, err := s.chosen(ctx, p.PlanID, p.Currency)
+// checkPurchase checks everything that can be checked without the provider.
+func (s *Service) checkPurchase(ctx context.Context, tenantID uuid.UUID, p CheckoutParams) (purchase, error) {
+	plan, err := s.selectOffered(ctx, p.PlanID, p.Currency)
 	if err != nil {
-		return Purchase{}, err
+		return purchase{}, err
 	}
-	_, err = s.store.live(ctx, tenantID)
+	_, err = s.store.loadCurrent(ctx, tenantID)
 	if err == nil {
-		return Purchase{}, errAlreadyExists
+		return purchase{}, errAlreadyExists
 	}
 	if !errors.Is(err, ErrNotFound) {
-		return Purchase{}, err
+		return purchase{}, err
 	}
-	t, err := s.Billable(ctx, tenantID, p.BillingLater)
+	t, err := s.billableTenant(ctx, tenantID, p.BillingLater)
 	if err != nil {
-		return Purchase{}, err
+		return purchase{}, err
 	}
 	if plan, err = s.deps.Catalog.Offered(ctx, plan); err != nil {
-		return Purchase{}, err
+		return purchase{}, err
 	}
 	price, ok := plan.PriceIn(p.Currency)
 	if !ok && plan.PricingType == catalog.Seat {
-		return Purchase{}, errSeatMisconfigured
+		return purchase{}, errSeatMisconfigured
 	}
 	if !ok {
-		return Purchase{}, ErrNotInCurrency
+		return purchase{}, errNotInCurrency
 	}
-	if err := s.NeedCountry(t.Billing.Country, plan, p.Currency); err != nil {
-		return Purchase{}, err
+	if err := s.RequireCountry(t.Billing.Country, plan, p.Currency); err != nil {
+		return purchase{}, err
 	}
-	quantity, err := s.Units(ctx, tenantID, plan, p.Quantity)
+	quantity, err := s.checkUnits(ctx, tenantID, plan, p.Quantity)
 	if err == nil {
 		err = s.deps.Prices.Sellable(ctx, plan, price, quantity)
 	}
 	if err != nil {
-		return Purchase{}, err
+		return purchase{}, err
 	}
-	return Purchase{
-		Selection: Selection{plan, price, quantity}, Tenant: t, SuccessURL: p.SuccessURL, CancelURL: p.CancelURL,
-	}, s.NeedEligible(ctx, tenantID, plan)
+	return purchase{
+		selection: selection{plan, price, quantity}, tenant: t, successURL: p.SuccessURL, cancelURL: p.CancelURL,
+	}, s.requireEligible(ctx, tenantID, plan)
 }
 
-// chosen returns a plan that can be bought. Any other plan, and an unknown currency, are broken
+// selectOffered returns a plan that can be bought. Any other plan, and an unknown currency, are broken
 // fields.
-func (s *Service) chosen(ctx context.Context, planID uuid.UUID, currency string) (catalog.Plan, error) {
-	plan, noPlan := s.PlanOnSale(ctx, planID, "plan_id")
+func (s *Service) selectOffered(ctx context.Context, planID uuid.UUID, currency string) (catalog.Plan, error) {
+	plan, noPlan := s.planOnSale(ctx, planID, "plan_id")
 	exists, err := s.deps.Catalog.CurrencyExists(ctx, currency)
 	if err == nil && !exists {
 		err = errUnknownCurrency
@@ -257,9 +257,9 @@ func (s *Service) chosen(ctx context.Context, planID uuid.UUID, currency string)
 	return plan, fault.Join(noPlan, err)
 }
 
-// NeedEligible refuses a plan that allows less than the tenant uses
+// requireEligible refuses a plan that allows less than the tenant uses
 // (plan_change_error with violations; rules: subscription#eligibility).
-func (s *Service) NeedEligible(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) error {
+func (s *Service) requireEligible(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) error {
 	violations, err := s.deps.Entitlements.Violations(ctx, tenantID, plan)
 	if err == nil && len(violations) > 0 {
 		err = errNotEligible.With("violations", violations)
@@ -267,8 +267,8 @@ func (s *Service) NeedEligible(ctx context.Context, tenantID uuid.UUID, plan cat
 	return err
 }
 
-// PlanOnSale returns a plan that can be bought; any other is a broken field.
-func (s *Service) PlanOnSale(ctx context.Context, id uuid.UUID, field string) (catalog.Plan, error) {
+// planOnSale returns a plan that can be bought; any other is a broken field.
+func (s *Service) planOnSale(ctx context.Context, id uuid.UUID, field string) (catalog.Plan, error) {
 	plan, err := s.deps.Catalog.Plan(ctx, id)
 	if errors.Is(err, catalog.ErrNotFound) || err == nil && !plan.OnSale() {
 		return catalog.Plan{}, fault.OnField(field, "validation.exists")
@@ -276,9 +276,9 @@ func (s *Service) PlanOnSale(ctx context.Context, id uuid.UUID, field string) (c
 	return plan, err
 }
 
-// Billable returns the tenant if it has the details that billing requires, or may
+// billableTenant returns the tenant if it has the details that billing requires, or may
 // give them later; else it refuses (billing_not_ready).
-func (s *Service) Billable(ctx context.Context, tenantID uuid.UUID, later bool) (tenant.Tenant, error) {
+func (s *Service) billableTenant(ctx context.Context, tenantID uuid.UUID, later bool) (tenant.Tenant, error) {
 	t, err := s.deps.Tenants.Get(ctx, tenantID)
 	if err != nil {
 		return tenant.Tenant{}, err
@@ -289,10 +289,10 @@ func (s *Service) Billable(ctx context.Context, tenantID uuid.UUID, later bool) 
 	return t, nil
 }
 
-// NeedCountry refuses (billing_not_ready) a plan with a price above 0 for a tenant whose
+// RequireCountry refuses (billing_not_ready) a plan with a price above 0 for a tenant whose
 // country is unknown, if the service issues the invoices: the first invoice, which is issued
 // when the checkout is paid, has the tenant's address and tax.
-func (s *Service) NeedCountry(country *string, plan catalog.Plan, currency string) error {
+func (s *Service) RequireCountry(country *string, plan catalog.Plan, currency string) error {
 	price, _ := plan.PriceIn(currency)
 	if !s.deps.IssuesInvoices || price.PriceCents == 0 || country != nil && *country != "" {
 		return nil
@@ -300,10 +300,10 @@ func (s *Service) NeedCountry(country *string, plan catalog.Plan, currency strin
 	return errBillingNotReady.With("missing_fields", []string{"country"})
 }
 
-// Units returns the number of units that a plan is bought with: for a seat plan
+// checkUnits returns the number of units that a plan is bought with: for a seat plan
 // the wanted seats, and one for any other. Seats may not be fewer than the members, and not
 // more than the plan's quota of team members, which could never be used.
-func (s *Service) Units(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, wanted int64) (int64, error) {
+func (s *Service) checkUnits(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, wanted int64) (int64, error) {
 	if plan.PricingType != catalog.Seat {
 		return 1, nil
 	}

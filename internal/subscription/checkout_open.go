@@ -40,20 +40,20 @@ func (s *Service) readCheckout(ctx context.Context, sessionID string) error {
 	if err := s.TakeOver(ctx, session.SubscriptionID); err != nil {
 		return err
 	}
-	if err := s.refundLate(ctx, session); err != nil {
+	if err := s.refundRefused(ctx, session); err != nil {
 		return err
 	}
 	return s.store.completeCheckout(ctx, session.ID, s.deps.Clock.Now())
 }
 
-// refundLate has a refused checkout refunded whose payment came after the refusal, as
-// that of a bank debit does.
-func (s *Service) refundLate(ctx context.Context, session psp.Checkout) error {
+// refundRefused has a refused checkout refunded whose payment came after the refusal, as
+// a bank debit does.
+func (s *Service) refundRefused(ctx context.Context, session psp.Checkout) error {
 	if session.PaymentStatus != psp.PaymentPaid {
 		return nil
 	}
-	id, _ := uuid.Parse(session.Metadata[metaCheckout]) // Nil for what is no id; no checkout has it
-	opened, err := s.store.checkout(ctx, id)
+	id, _ := uuid.Parse(session.Metadata[metaCheckout]) // Nil for an invalid id; no checkout has it
+	opened, err := s.store.loadCheckout(ctx, id)
 	if errors.Is(err, errNoCheckout) || err == nil && !opened.refused {
 		return nil
 	}
@@ -65,15 +65,15 @@ func (s *Service) refundLate(ctx context.Context, session psp.Checkout) error {
 }
 
 // ReadOpenCheckouts reads the tenant's open checkouts back from the provider, and so
-// finds a payment of which no notification has arrived yet. Requests that show what
-// a tenant has call it first, so that nobody who has paid is shown as unpaid. When
+// finds a payment of which no notification has arrived yet. Requests that show a tenant's
+// subscription call it first, so that a tenant that has paid is not shown as unpaid. When
 // the provider does not answer, they show what is stored.
 //
 // Invariant: across all requests and instances, only one at a time reads a checkout
 // back, and not more often than every lookEvery.
 func (s *Service) ReadOpenCheckouts(ctx context.Context, tenantID uuid.UUID) {
 	now := s.deps.Clock.Now()
-	open, err := s.store.openCheckouts(ctx, tenantID, now.Add(-lookFor))
+	open, err := s.store.listOpenCheckouts(ctx, tenantID, now.Add(-lookFor))
 	if err != nil {
 		s.deps.Log.ErrorContext(ctx, "open checkouts could not be listed", "tenant_id", tenantID, "error", err)
 		return
@@ -81,14 +81,14 @@ func (s *Service) ReadOpenCheckouts(ctx context.Context, tenantID uuid.UUID) {
 	ctx, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
 	for _, c := range open {
-		if err := s.look(ctx, c, now); err != nil {
+		if err := s.refreshCheckout(ctx, c, now); err != nil {
 			s.deps.Log.WarnContext(ctx, "a checkout could not be read back", "tenant_id", tenantID, "error", err)
 			return
 		}
 	}
 }
 
-func (s *Service) look(ctx context.Context, c checkout, now time.Time) error {
+func (s *Service) refreshCheckout(ctx context.Context, c checkout, now time.Time) error {
 	claimed, err := s.store.claimLook(ctx, c, now, now.Add(-lookEvery))
 	if err != nil || !claimed {
 		return err

@@ -9,18 +9,25 @@ import (
 // ErrNotFound says that there is no such subscription (404).
 var ErrNotFound = fault.New(fault.NotFound, "error.not_found")
 
-// ErrNotInCurrency refuses a plan that has no price in the currency.
-var ErrNotInCurrency = fault.Coded(fault.Invalid, fault.PlanNotInCurrency)
-
-// The refusals that callers are told.
+// The refusals of requests.
 var (
 	errAlreadyExists     = fault.Coded(fault.Invalid, fault.SubscriptionAlreadyExists)
 	errBillingNotReady   = fault.Coded(fault.Invalid, fault.BillingNotReady)
 	errSeatMisconfigured = fault.Coded(fault.Invalid, fault.SeatPricingMisconfigured)
 	errUnknownCurrency   = fault.OnField("currency", "validation.exists")
 	errFewerThanMembers  = fault.OnField("quantity", "validation.quantity_below_members")
+	errNotInCurrency     = fault.Coded(fault.Invalid, fault.PlanNotInCurrency)
 	errCurrencyMismatch  = fault.Coded(fault.Invalid, fault.CurrencyMismatch)
-	errNotEligible       = ChangeError("error.plan_change_not_eligible")
+	errNotEligible       = changeError("error.plan_change_not_eligible")
+	errBusy              = fault.Coded(fault.Conflict, fault.SubscriptionBusy)
+	errNotCancelable     = fault.Coded(fault.Malformed, fault.SubscriptionNotCancelable)
+	errNotResumable      = fault.Coded(fault.Invalid, fault.SubscriptionNotResumable)
+	errNotUpgradable     = fault.Coded(fault.Invalid, fault.SubscriptionNotUpgradable)
+	errNoProration       = fault.Coded(fault.Invalid, fault.ProrationNotSupported)
+	errOutdated          = fault.Coded(fault.Conflict, fault.PreviewOutdated)
+	errSamePlan          = changeError("error.plan_change_same_plan")
+	errDeclined          = changeError("error.plan_change_declined")
+	errChangeRefused     = changeError("error.plan_change_error")
 )
 
 // errAboveSeatQuota refuses more seats than a plan allows.
@@ -30,12 +37,19 @@ func errAboveSeatQuota(quota int64) error {
 	}}}
 }
 
-// ChangeError is a plan_change_error with a message that says why.
-func ChangeError(message string) *fault.Error {
+// changeError is a plan_change_error with a message that says why.
+func changeError(message string) *fault.Error {
 	e := fault.Coded(fault.Invalid, fault.PlanChangeError)
 	e.Message = message
 	return e
 }
 
-// errNoCheckout is what stores return where there is no such row.
-var errNoCheckout = errors.New("no such checkout")
+// Store methods return these errors where there is no such row.
+var (
+	errNoCheckout  = errors.New("no such checkout")
+	errNoOperation = errors.New("the subscription has no pending operation")
+	errNoPreview   = errors.New("the change has no valid preview")
+)
+
+// errOtherUsage means that the invoice of a change would have other usage than its preview.
+var errOtherUsage = errors.New("the usage is not the one that the preview showed")

@@ -8,11 +8,11 @@ import (
 	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 )
 
-// keepFormer is the length of the longest window that can be interrupted: a month.
-const keepFormer = 31 * 24 * time.Hour
+// formerTermsLife is the length of the longest window that can be interrupted: a month.
+const formerTermsLife = 31 * 24 * time.Hour
 
-// billingUntil is what the subscription says about its billing until a time.
-func (s Subscription) billingUntil(until time.Time) entitlement.FormerTerms {
+// termsUntil is what the subscription says about its billing until a time.
+func (s Subscription) termsUntil(until time.Time) entitlement.FormerTerms {
 	return entitlement.FormerTerms{
 		BillingAnchor: s.BillingAnchor, IntervalUnit: s.IntervalUnit, IntervalCount: s.IntervalCount,
 		CurrentPeriodStart: s.CurrentPeriodStart, CurrentPeriodEnd: s.CurrentPeriodEnd, Until: until,
@@ -24,13 +24,13 @@ func (s Subscription) sameBilling(o Subscription) bool {
 	return s.BillingAnchor.Equal(o.BillingAnchor) && s.IntervalUnit == o.IntervalUnit && s.IntervalCount == o.IntervalCount
 }
 
-// noteFormer returns the former terms of next, the new state of known, which is not
+// noteFormerTerms returns the former terms of next, the new state of known, which is not
 // over: those of known, and the terms that next replaces or ends.
 //
 // Invariant: of every moment of the last month in which a subscription of the tenant
 // ran, the terms that held then are the first former ones that ended after it, or the
 // present ones.
-func noteFormer(known, next Subscription, now time.Time) (sqldb.JSON, error) {
+func noteFormerTerms(known, next Subscription, now time.Time) (sqldb.JSON, error) {
 	begun := next.CurrentPeriodStart
 	replaced := begun.After(known.CurrentPeriodStart) && (begun.Before(known.CurrentPeriodEnd) || !known.sameBilling(next))
 	if !replaced && next.Status != Canceled {
@@ -41,7 +41,7 @@ func noteFormer(known, next Subscription, now time.Time) (sqldb.JSON, error) {
 		return nil, err
 	}
 	if replaced {
-		former = append(former, known.billingUntil(begun))
+		former = append(former, known.termsUntil(begun))
 	}
 	if next.Status == Canceled {
 		until := now
@@ -49,16 +49,16 @@ func noteFormer(known, next Subscription, now time.Time) (sqldb.JSON, error) {
 			until = next.CurrentPeriodEnd
 		}
 		if until.After(next.CurrentPeriodStart) {
-			former = append(former, next.billingUntil(until))
+			former = append(former, next.termsUntil(until))
 		}
 	}
-	return entitlement.EncodeFormer(recent(former, now))
+	return entitlement.EncodeFormer(dropExpired(former, now))
 }
 
-// inheritFormer puts together the former terms of all subscriptions that a tenant had,
+// inheritFormerTerms puts together the former terms of all subscriptions that a tenant had,
 // for its next one. They end with its beginning at the latest: the provider begins a
 // subscription before the one that it replaces is ended here.
-func inheritFormer(had []Subscription, next Subscription) (sqldb.JSON, error) {
+func inheritFormerTerms(had []Subscription, next Subscription) (sqldb.JSON, error) {
 	var all []entitlement.FormerTerms
 	for _, s := range had {
 		former, err := entitlement.DecodeFormer(s.former)
@@ -76,11 +76,11 @@ func inheritFormer(had []Subscription, next Subscription) (sqldb.JSON, error) {
 		}
 	}
 	slices.SortStableFunc(all, func(a, b entitlement.FormerTerms) int { return a.Until.Compare(b.Until) })
-	return entitlement.EncodeFormer(recent(all, next.CreatedAt))
+	return entitlement.EncodeFormer(dropExpired(all, next.CreatedAt))
 }
 
-// recent leaves out the terms that ended too long ago to have interrupted a window that
+// dropExpired leaves out the terms that ended too long ago to have interrupted a window that
 // would still go on.
-func recent(former []entitlement.FormerTerms, now time.Time) []entitlement.FormerTerms {
-	return slices.DeleteFunc(former, func(f entitlement.FormerTerms) bool { return f.Until.Before(now.Add(-keepFormer)) })
+func dropExpired(former []entitlement.FormerTerms, now time.Time) []entitlement.FormerTerms {
+	return slices.DeleteFunc(former, func(f entitlement.FormerTerms) bool { return f.Until.Before(now.Add(-formerTermsLife)) })
 }

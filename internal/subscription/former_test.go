@@ -36,7 +36,7 @@ func untils(t *testing.T, text sqldb.JSON) []int {
 	return days
 }
 
-func TestNoteFormer(t *testing.T) {
+func TestNoteFormerTerms(t *testing.T) {
 	t.Parallel()
 	month := billed(1, "month")
 	with := func(s Subscription, change func(*Subscription)) Subscription {
@@ -45,7 +45,7 @@ func TestNoteFormer(t *testing.T) {
 	}
 	changed := billed(10, "year")
 	var err error
-	if changed.former, err = noteFormer(month, changed, on(10)); err != nil {
+	if changed.former, err = noteFormerTerms(month, changed, on(10)); err != nil {
 		t.Fatal(err)
 	}
 	renewed := with(month, func(s *Subscription) {
@@ -75,7 +75,7 @@ func TestNoteFormer(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			got, err := noteFormer(tt.known, tt.next, tt.now)
+			got, err := noteFormerTerms(tt.known, tt.next, tt.now)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -84,33 +84,33 @@ func TestNoteFormer(t *testing.T) {
 			}
 		})
 	}
-	if _, err := noteFormer(Subscription{former: sqldb.JSON("?")}, with(month, ended), on(5)); err == nil {
+	if _, err := noteFormerTerms(Subscription{former: sqldb.JSON("?")}, with(month, ended), on(5)); err == nil {
 		t.Error("what cannot be read is taken")
 	}
 }
 
 // The next subscription of a tenant has what all earlier ones tell, once, and begins
 // after them.
-func TestInheritFormer(t *testing.T) {
+func TestInheritFormerTerms(t *testing.T) {
 	t.Parallel()
 	first, second := billed(1, "month"), billed(10, "year")
 	ended := first
 	ended.Status = Canceled
 	var err error
-	if first.former, err = noteFormer(first, ended, on(8)); err != nil {
+	if first.former, err = noteFormerTerms(first, ended, on(8)); err != nil {
 		t.Fatal(err)
 	}
-	if second.former, err = inheritFormer([]Subscription{first}, second); err != nil {
+	if second.former, err = inheritFormerTerms([]Subscription{first}, second); err != nil {
 		t.Fatal(err)
 	}
 	over := second
 	over.Status = Canceled
-	if over.former, err = noteFormer(second, over, on(15)); err != nil {
+	if over.former, err = noteFormerTerms(second, over, on(15)); err != nil {
 		t.Fatal(err)
 	}
 	third := billed(14, "month") // it began at the provider before the second was ended here
 	third.CreatedAt = on(15)
-	got, err := inheritFormer([]Subscription{over, first}, third)
+	got, err := inheritFormerTerms([]Subscription{over, first}, third)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,10 +118,10 @@ func TestInheritFormer(t *testing.T) {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	third.CreatedAt = on(45)
-	if got, err := inheritFormer([]Subscription{over, first}, third); err != nil || len(untils(t, got)) != 1 {
+	if got, err := inheritFormerTerms([]Subscription{over, first}, third); err != nil || len(untils(t, got)) != 1 {
 		t.Errorf("after a month it has %v, %v", untils(t, got), err)
 	}
-	if got, err := inheritFormer(nil, third); err != nil || got != nil {
+	if got, err := inheritFormerTerms(nil, third); err != nil || got != nil {
 		t.Errorf("of none it has %s, %v", got, err)
 	}
 }

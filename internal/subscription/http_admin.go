@@ -25,7 +25,7 @@ func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Listi
 	if err != nil {
 		return nil, err
 	}
-	if next := h.svc.OfTenant(id); q.Whole() {
+	if next := h.svc.ListAll(id); q.Whole() {
 		return rest.StreamList(ctx, func(ctx context.Context) ([]SubscriptionView, bool, error) {
 			part, more, err := next(ctx)
 			if err != nil {
@@ -35,7 +35,7 @@ func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Listi
 			return views, more, err
 		})
 	}
-	subs, total, err := h.svc.OfTenantOnPage(ctx, id, q)
+	subs, total, err := h.svc.ListPage(ctx, id, q)
 	if err != nil {
 		return nil, err
 	}
@@ -49,30 +49,13 @@ func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Listi
 func (h *HTTP) views(ctx context.Context, subs []Subscription) ([]SubscriptionView, error) {
 	views := make([]SubscriptionView, len(subs))
 	for i, sub := range subs {
-		v, err := h.View(ctx, sub)
+		v, err := h.svc.view(ctx, sub)
 		if err != nil {
 			return nil, err
 		}
 		views[i] = *v
 	}
 	return views, nil
-}
-
-// PlanCustomers are the tenants with a subscription to a plan that is not over.
-type PlanCustomers struct {
-	Tenants int64            `json:"tenants" doc:"How many tenants there are."`
-	ByPrice []PriceCustomers `json:"by_price" doc:"The same by the price that they pay, the most first."`
-}
-
-// PriceCustomers are those who pay the same price. Subscriptions keep theirs when the plan's
-// changes.
-type PriceCustomers struct {
-	Price         *uuid.UUID `json:"price" doc:"The id of the plan's price; null for one that the plan does not have any more."`
-	Currency      string     `json:"currency"`
-	Amount        int64      `json:"amount" doc:"The price of a unit, in minor units of the currency."`
-	IntervalUnit  string     `json:"interval_unit" enum:"day,week,month,year"`
-	IntervalCount int32      `json:"interval_count"`
-	Tenants       int64      `json:"tenants" doc:"How many tenants pay it."`
 }
 
 type planInput struct {
@@ -86,17 +69,50 @@ func (h *HTTP) AdminCustomers(ctx context.Context, in *planInput) (*rest.Data[Pl
 	if err != nil {
 		return nil, err
 	}
-	rows, err := h.svc.store.customersOfPlan(ctx, id)
+	v := PlanCustomers{}
+	if v.ByPrice, err = h.svc.store.countCustomers(ctx, id); err != nil {
+		return nil, err
+	}
+	for _, c := range v.ByPrice {
+		v.Tenants += c.Tenants
+	}
+	return rest.OK(v), nil
+}
+
+type adminCancelInput struct {
+	Tenant       string `path:"tenant" format:"uuid"`
+	Subscription string `path:"subscription" format:"uuid"`
+	Body         struct {
+		Reason      *string `json:"reason,omitempty" nullable:"true" maxLength:"500"`
+		Immediately bool    `json:"immediately,omitempty"`
+	}
+}
+
+// AdminSubscriptionExists is the check of the routes that name a subscription of
+// a tenant.
+func (h *HTTP) AdminSubscriptionExists(ctx context.Context, param func(string) string) error {
+	tenantID, id, err := pathIDs(param("tenant"), param("subscription"))
+	if err != nil {
+		return err
+	}
+	_, err = h.svc.store.byID(ctx, tenantID, id)
+	return err
+}
+
+func pathIDs(tenant, subscription string) (tenantID, id uuid.UUID, err error) {
+	if tenantID, err = shape.ParseID(tenant); err != nil {
+		return
+	}
+	id, err = shape.ParseID(subscription)
+	return
+}
+
+// AdminCancel handles POST /admin/tenants/{tenant}/subscriptions/{subscription}/cancel.
+func (h *HTTP) AdminCancel(ctx context.Context, in *adminCancelInput) (*rest.Data[*SubscriptionView], error) {
+	tenantID, id, err := pathIDs(in.Tenant, in.Subscription)
 	if err != nil {
 		return nil, err
 	}
-	v := PlanCustomers{ByPrice: make([]PriceCustomers, len(rows))}
-	for i, r := range rows {
-		v.Tenants += r.Tenants
-		v.ByPrice[i] = PriceCustomers{
-			Price: r.PriceID, Currency: r.Currency, Amount: r.PriceCents, IntervalUnit: r.IntervalUnit, IntervalCount: r.IntervalCount,
-			Tenants: r.Tenants,
-		}
-	}
-	return rest.OK(v), nil
+	sub, err := h.svc.cancelByID(ctx, tenantID, id, cancellation{immediately: in.Body.Immediately, reason: in.Body.Reason})
+	return h.answerChange(ctx, sub, err, "subscription.canceled")
 }

@@ -20,16 +20,10 @@ type checkoutInput struct {
 	}
 }
 
-// HostedCheckout is a session at the provider's hosted page.
-type HostedCheckout struct {
-	SessionID string `json:"session_id"`
-	URL       string `json:"url"`
-}
-
 // CheckCheckout is the check behind rest.Checks for Checkout.
 func (h *HTTP) CheckCheckout(ctx context.Context, in *checkoutInput) error {
-	planID, _ := shape.ParseID(in.Body.PlanID) // a malformed id is that of no plan
-	_, err := h.svc.chosen(ctx, planID, strings.ToUpper(in.Body.Currency))
+	planID, _ := shape.ParseID(in.Body.PlanID) // no plan has a malformed id
+	_, err := h.svc.selectOffered(ctx, planID, strings.ToUpper(in.Body.Currency))
 	return err
 }
 

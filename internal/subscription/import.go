@@ -26,9 +26,9 @@ func (s *Service) Examine(ctx context.Context, tenantID uuid.UUID, remote psp.Su
 	return s.merge(ctx, Subscription{TenantID: tenantID}, remote)
 }
 
-// SameCustomer refuses, with ErrOtherCustomer, a customer of the provider that cannot be a
+// RequireSameCustomer refuses, with ErrOtherCustomer, a customer of the provider that cannot be a
 // tenant's. uuid.Nil is a tenant that is not there yet.
-func (s *Service) SameCustomer(ctx context.Context, tenantID uuid.UUID, customerID string) error {
+func (s *Service) RequireSameCustomer(ctx context.Context, tenantID uuid.UUID, customerID string) error {
 	of, err := s.deps.Customers.TenantOf(ctx, customerID)
 	switch {
 	case errors.Is(err, customer.ErrForeign):
@@ -37,11 +37,11 @@ func (s *Service) SameCustomer(ctx context.Context, tenantID uuid.UUID, customer
 	case of != tenantID:
 		return ErrOtherCustomer
 	}
-	kept, err := s.deps.Customers.OfTenant(ctx, tenantID)
+	stored, err := s.deps.Customers.ByTenant(ctx, tenantID)
 	switch {
 	case errors.Is(err, customer.ErrNone):
 		return nil
-	case err == nil && kept != customerID:
+	case err == nil && stored != customerID:
 		return ErrOtherCustomer
 	}
 	return err
@@ -54,10 +54,10 @@ func (s *Service) Import(ctx context.Context, tenantID uuid.UUID, customerID, ps
 		if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
 			return err
 		}
-		if err := s.SameCustomer(ctx, tenantID, customerID); err != nil {
+		if err := s.RequireSameCustomer(ctx, tenantID, customerID); err != nil {
 			return err
 		}
-		if _, err := s.deps.Customers.Keep(ctx, tenantID, customerID); err != nil {
+		if _, err := s.deps.Customers.StoreFirst(ctx, tenantID, customerID); err != nil {
 			return err
 		}
 		return s.deps.Audit.Record(ctx, audit.Entry{

@@ -23,7 +23,7 @@ func (s Subscription) MeteredItems() (items []psp.MeteredItem, known bool, err e
 	return items, true, nil
 }
 
-// MeteredTerms are what bills the usage of a period, as it was decided when the period
+// MeteredTerms are the items that bill the usage of a period, as decided when the period
 // began (rules: usage#new-prices).
 type MeteredTerms struct {
 	Items  []psp.MeteredItem `json:"items"`
@@ -32,7 +32,7 @@ type MeteredTerms struct {
 	Since *time.Time `json:"since,omitempty"`
 }
 
-// MeteredTerms returns what was decided last. decided says that it was for the current
+// MeteredTerms returns the latest decision. decided says that it was for the current
 // period.
 func (s Subscription) MeteredTerms() (terms MeteredTerms, decided bool, err error) {
 	decided = s.meteredPeriod != nil && !s.meteredPeriod.Before(s.CurrentPeriodStart)
@@ -46,10 +46,10 @@ func (s Subscription) MeteredTerms() (terms MeteredTerms, decided bool, err erro
 	return terms, decided, nil
 }
 
-// DecideMetered stores, once for a period, that the items which the subscription has now
+// decideMetered stores, once for a period, that the items which the subscription has now
 // bill the usage of its current period: from its start on where they did so before, else,
-// or where nobody is sure of that, from a time on. It takes part in the transaction of ctx.
-func (s *Service) DecideMetered(ctx context.Context, sub Subscription, since time.Time, unsure bool) error {
+// or where that is unsure, from a time on. It takes part in the transaction of ctx.
+func (s *Service) decideMetered(ctx context.Context, sub Subscription, since time.Time, isUnsure bool) error {
 	before, decided, err := sub.MeteredTerms()
 	if err != nil || decided {
 		return err
@@ -58,16 +58,16 @@ func (s *Service) DecideMetered(ctx context.Context, sub Subscription, since tim
 	if terms.Items, _, err = sub.MeteredItems(); err != nil {
 		return err
 	}
-	if unsure || !samePrices(terms.Items, terms.Former) {
+	if isUnsure || !samePrices(terms.Items, terms.Former) {
 		terms.Since = &since
 	}
 	return s.store.decideMetered(ctx, sub, terms)
 }
 
-// planChanged stores that the items of a new plan bill usage from now on. The provider does
+// updateMeteredTerms stores that the items of a new plan bill usage from now on. The provider does
 // not bill usage from before an item was added, so such usage is reported with its own time
 // and stays free.
-func (s *Service) planChanged(ctx context.Context, known, next Subscription) error {
+func (s *Service) updateMeteredTerms(ctx context.Context, known, next Subscription) error {
 	was, _, err := known.MeteredItems()
 	if err != nil || known.PlanID == next.PlanID {
 		return err
@@ -103,11 +103,11 @@ func samePrices(a, b []psp.MeteredItem) bool {
 	return true
 }
 
-// EachUndecided calls f for the tenants with a subscription of a usage plan whose next
+// eachUndecided calls f for the tenants with a subscription of a usage plan whose next
 // period has begun and whose metered items are not decided for it.
-func (s *Service) EachUndecided(ctx context.Context, f func(tenantID uuid.UUID) error) error {
+func (s *Service) eachUndecided(ctx context.Context, f func(tenantID uuid.UUID) error) error {
 	for after := uuid.Nil; ; {
-		page, err := s.store.undecidedMetered(ctx, after, s.deps.Clock.Now())
+		page, err := s.store.listUndecided(ctx, after, s.deps.Clock.Now())
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -120,10 +120,10 @@ func (s *Service) EachUndecided(ctx context.Context, f func(tenantID uuid.UUID) 
 	}
 }
 
-// EachOfPlan calls f for the subscriptions to a plan that have periods.
-func (s *Service) EachOfPlan(ctx context.Context, planID uuid.UUID, f func(sub Subscription) error) error {
+// eachOfPlan calls f for the subscriptions to a plan that have periods.
+func (s *Service) eachOfPlan(ctx context.Context, planID uuid.UUID, f func(sub Subscription) error) error {
 	for after := uuid.Nil; ; {
-		page, err := s.store.liveOfPlan(ctx, planID, after)
+		page, err := s.store.listByPlan(ctx, planID, after)
 		if err != nil || len(page) == 0 {
 			return err
 		}

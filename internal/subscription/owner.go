@@ -30,10 +30,10 @@ func (e *UnfitError) Error() string {
 	return fmt.Sprintf("its %s is unknown here: %q", e.Field, e.Value)
 }
 
-// tenantOf returns the tenant of a subscription, which may have been made by hand at
+// findTenant returns the tenant of a subscription, which may have been made by hand at
 // the provider: the tenant of its customer, else the one that the metadata names if
 // that has no other customer. Else it is ErrForeign.
-func (s *Service) tenantOf(ctx context.Context, remote psp.Subscription) (uuid.UUID, error) {
+func (s *Service) findTenant(ctx context.Context, remote psp.Subscription) (uuid.UUID, error) {
 	if remote.CustomerID == "" {
 		return uuid.Nil, ErrForeign
 	}
@@ -50,7 +50,7 @@ func (s *Service) tenantOf(ctx context.Context, remote psp.Subscription) (uuid.U
 	} else if err != nil {
 		return uuid.Nil, err
 	}
-	_, err = s.deps.Customers.OfTenant(ctx, id)
+	_, err = s.deps.Customers.ByTenant(ctx, id)
 	switch {
 	case errors.Is(err, customer.ErrNone):
 		return id, nil
@@ -61,8 +61,8 @@ func (s *Service) tenantOf(ctx context.Context, remote psp.Subscription) (uuid.U
 	}
 }
 
-// currencyOf returns the currency of a subscription that is new here.
-func (s *Service) currencyOf(ctx context.Context, tenantID uuid.UUID, remote psp.Subscription) (string, error) {
+// checkCurrency returns the currency of a subscription that is new here.
+func (s *Service) checkCurrency(ctx context.Context, tenantID uuid.UUID, remote psp.Subscription) (string, error) {
 	exists, err := s.deps.Catalog.CurrencyExists(ctx, remote.Currency)
 	if err == nil && !exists {
 		err = &UnfitError{tenantID, "currency", remote.Currency}
@@ -70,28 +70,28 @@ func (s *Service) currencyOf(ctx context.Context, tenantID uuid.UUID, remote psp
 	return remote.Currency, err
 }
 
-// planOf returns the plan that a subscription bills: the one that has its price.
+// findPlan returns the plan that a subscription bills: the one that has its price.
 // Where several plans have that price the metadata decides, and next the plan that is
 // stored. For a price that no plan has, such as one made by hand at the provider, it is
 // the metadata too.
 //
-// Invariant: what plans a price is linked to by now does not move a subscription. While
+// Invariant: a new link between a price and plans does not move a subscription. While
 // it pays the price that is stored it keeps its plan, unless the metadata names another
-// plan with that price; and the price of a change that waited means the plan of that
+// plan with that price; and the price of a pending change means the plan of that
 // change, which takes no metadata.
-func (s *Service) planOf(ctx context.Context, remote psp.Subscription, known Subscription) (uuid.UUID, error) {
-	plans, err := s.store.plansOfPrice(ctx, remote.PriceID)
+func (s *Service) findPlan(ctx context.Context, remote psp.Subscription, known Subscription) (uuid.UUID, error) {
+	plans, err := s.store.listPlansOfPrice(ctx, remote.PriceID)
 	if err != nil {
 		return uuid.Nil, err
 	}
-	named, _ := uuid.Parse(remote.Metadata[MetaPlan])
+	named, _ := uuid.Parse(remote.Metadata[metaPlan])
 	same := known.PlanID != uuid.Nil && known.PSPPriceID == remote.PriceID
-	waited := known.Pending != nil && known.Pending.PSPPriceID == remote.PriceID && !same
+	wasPending := known.Pending != nil && known.Pending.PSPPriceID == remote.PriceID && !same
 	renamed := slices.Contains(plans, named) && named != known.PlanID
 	switch {
 	case renamed:
 		return named, nil
-	case waited:
+	case wasPending:
 		return known.Pending.PlanID, nil
 	case same || slices.Contains(plans, known.PlanID):
 		return known.PlanID, nil
@@ -111,31 +111,41 @@ func (s *Service) planOf(ctx context.Context, remote psp.Subscription, known Sub
 	}
 }
 
-// pendingOf returns the change that a subscription waits with: to the plan that an
-// operation asks for at that price, else to the one that is stored, else to the oldest
-// that has the price. It has no plan where none waits, and for a change to a price of no
-// plan, which somebody made by hand at the provider.
-func (s *Service) pendingOf(ctx context.Context, remote psp.Subscription, known Subscription) (PendingChange, error) {
-	w := remote.Pending
-	if w == nil {
+// pendingChange returns the pending change of a subscription: to the plan that an
+// operation requests at that price, else to the plan that is stored, else to the oldest
+// that has the price. It has no plan if no change is pending, and for a change to a price of no
+// plan, made by hand at the provider.
+func (s *Service) pendingChange(ctx context.Context, remote psp.Subscription, known Subscription) (PendingChange, error) {
+	if remote.Pending == nil {
 		return PendingChange{}, nil
 	}
-	change := PendingChange{PSPPriceID: w.PriceID, PSPInvoiceID: remote.LatestInvoiceID, ExpiresAt: w.ExpiresAt}
-	asked, err := s.deps.Operations.PlanAsked(ctx, known, w.PriceID)
-	if err != nil || asked != uuid.Nil {
-		change.PlanID = asked
-		return change, err
+	requested, err := s.requestedPlan(ctx, known, remote.Pending.PriceID)
+	if err != nil {
+		return PendingChange{}, err
 	}
-	if was := known.Pending; was != nil && was.PSPPriceID == w.PriceID {
-		change.PlanID = was.PlanID
-		if was.ExpiresAt.Equal(w.ExpiresAt) { // it is the same: its invoice may not be the latest any more
-			change.PSPInvoiceID = was.PSPInvoiceID
-		}
+	change := newPendingChange(remote, known.Pending, requested)
+	if change.PlanID != uuid.Nil {
 		return change, nil
 	}
-	plans, err := s.store.plansOfPrice(ctx, w.PriceID)
+	plans, err := s.store.listPlansOfPrice(ctx, change.PSPPriceID)
 	if len(plans) > 0 {
 		change.PlanID = plans[0]
 	}
 	return change, err
+}
+
+// newPendingChange returns the pending change of a subscription of the provider, with the
+// requested plan, if any, else with the plan of the stored change at the same price, if any.
+func newPendingChange(remote psp.Subscription, stored *PendingChange, requested uuid.UUID) PendingChange {
+	change := PendingChange{
+		PlanID: requested, PSPPriceID: remote.Pending.PriceID, PSPInvoiceID: remote.LatestInvoiceID, ExpiresAt: remote.Pending.ExpiresAt,
+	}
+	if requested != uuid.Nil || stored == nil || stored.PSPPriceID != change.PSPPriceID {
+		return change
+	}
+	change.PlanID = stored.PlanID
+	if stored.ExpiresAt.Equal(change.ExpiresAt) { // it is the same change: its invoice may no longer be the latest
+		change.PSPInvoiceID = stored.PSPInvoiceID
+	}
+	return change
 }

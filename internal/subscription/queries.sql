@@ -26,7 +26,7 @@ WHERE psp_subscription_id = $1 AND sync_version = $2 AND tenant_id = $26;
 UPDATE subscriptions SET departures = departures + 1
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired');
 
--- name: ForgetDepartures :exec
+-- name: DeductDepartures :exec
 UPDATE subscriptions SET departures = departures - sqlc.arg(followed) WHERE tenant_id = $1 AND id = $2 AND departures >= sqlc.arg(followed);
 
 -- name: InsertCheckout :exec
@@ -38,14 +38,14 @@ ON CONFLICT DO NOTHING;
 UPDATE checkouts SET psp_session_id = $2, updated_at = $3 WHERE tenant_id = $4 AND id = $1 AND psp_session_id IS NULL;
 
 -- name: LastAnsweredCheckout :one
--- The newest of a plan whose session the provider has told.
+-- The newest of a plan whose session the provider has returned.
 SELECT id FROM checkouts
 WHERE tenant_id = $1 AND plan_id = $2 AND psp_session_id IS NOT NULL
 ORDER BY created_at DESC, id DESC
 LIMIT 1;
 
 -- name: OpenCheckouts :many
--- Those that a subscription has followed are not waited for.
+-- Checkouts before the current subscription are left out.
 SELECT c.id, c.psp_session_id FROM checkouts c
 WHERE c.tenant_id = $1 AND c.completed_at IS NULL AND c.expired_at IS NULL AND c.psp_session_id IS NOT NULL
 AND c.created_at > sqlc.arg(since) AND NOT EXISTS (
@@ -71,7 +71,7 @@ UPDATE checkouts SET completed_at = $2, updated_at = $2 WHERE psp_session_id = $
 -- name: RefuseCheckout :exec
 UPDATE checkouts SET refused_at = $2, updated_at = $2 WHERE tenant_id = $3 AND id = $1 AND refused_at IS NULL;
 
--- name: NoteTrialEndTold :execrows
+-- name: MarkTrialEndMailed :execrows
 UPDATE subscriptions SET trial_end_told = trial_ends_at
 WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end
 AND (cancel_at IS NULL OR cancel_at > trial_ends_at)
@@ -108,12 +108,12 @@ SELECT plan_id FROM plan_prices WHERE psp_price_id = $1 ORDER BY created_at, id;
 -- name: HasSuccessor :one
 SELECT EXISTS (SELECT 1 FROM checkouts WHERE tenant_id = $1 AND replaces_subscription_id = sqlc.arg(id));
 
--- What bills the usage of a period is decided once.
+-- The items that bill the usage of a period are decided once.
 -- name: DecideMetered :execrows
 UPDATE subscriptions SET metered_period = sqlc.arg(period), metered_terms = $3
 WHERE tenant_id = $1 AND id = $2 AND (metered_period IS NULL OR metered_period < sqlc.arg(period));
 
--- A change of plan changes what bills the usage of a period.
+-- A change of plan changes the items that bill the usage of a period.
 -- name: ChangeMeteredTerms :exec
 UPDATE subscriptions SET metered_period = sqlc.arg(period), metered_terms = $3 WHERE tenant_id = $1 AND id = $2;
 
@@ -134,7 +134,7 @@ ORDER BY id
 LIMIT 500;
 
 -- name: CustomersOfPlan :many
--- Who pays which price of a plan. A price that the plan has no more, or another by now, has
+-- The tenants of each price of a plan. A price that the plan no longer has, or has changed, has
 -- no id.
 -- They are counted first, in the order of an index, and their prices looked up after.
 WITH c AS MATERIALIZED (
@@ -149,3 +149,89 @@ JOIN plans l ON l.id = c.plan_id
 LEFT JOIN plan_prices p ON p.plan_id = c.plan_id AND p.currency = c.currency AND p.price_cents = c.price_cents
     AND l.interval_unit = c.interval_unit AND l.interval_count = c.interval_count
 ORDER BY c.tenants DESC, c.currency, c.price_cents, c.interval_unit, c.interval_count;
+-- name: InsertOperation :exec
+INSERT INTO psp_operations (id, tenant_id, subscription_id, request, origin, state, leased_until, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $7);
+
+-- name: PendingOperation :one
+SELECT * FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'pending';
+
+-- name: LastRequestedOperation :one
+-- The newest operation that a user requested.
+SELECT * FROM psp_operations
+WHERE tenant_id = $1 AND subscription_id = $2 AND request ->> 'kind' IN ('cancel', 'cancel_now', 'resume', 'change', 'drop')
+ORDER BY created_at DESC, id DESC
+LIMIT 1;
+
+-- name: AcknowledgeOperation :execrows
+UPDATE psp_operations SET state = 'done', updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND state = 'abandoned';
+
+-- name: LastChange :one
+-- The newest change of plan whose effect was recorded.
+SELECT request, origin FROM psp_operations
+WHERE tenant_id = $1 AND subscription_id = $2 AND recorded_at IS NOT NULL AND request ->> 'kind' = 'change'
+ORDER BY created_at DESC, id DESC
+LIMIT 1;
+
+-- name: LeaseOperation :execrows
+UPDATE psp_operations SET leased_until = sqlc.arg(until), updated_at = sqlc.arg(now)
+WHERE tenant_id = $1 AND id = $2 AND state = 'pending' AND leased_until <= sqlc.arg(free_at);
+
+-- name: ReleaseOperation :exec
+UPDATE psp_operations SET leased_until = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'pending';
+
+-- name: CloseOperation :execrows
+UPDATE psp_operations SET state = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'pending';
+
+-- name: RecordOperation :execrows
+UPDATE psp_operations SET recorded_at = $3 WHERE tenant_id = $1 AND id = $2 AND recorded_at IS NULL;
+
+-- name: UpsertPreview :exec
+INSERT INTO change_previews (
+    tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+ON CONFLICT (tenant_id, plan_id, asked)
+DO UPDATE SET quantity = excluded.quantity, proration_date = excluded.proration_date, credit_cents = excluded.credit_cents,
+    charge_cents = excluded.charge_cents, pending_cents = excluded.pending_cents, usage_cents = excluded.usage_cents,
+    shown_at = excluded.shown_at, expires_at = excluded.expires_at;
+
+-- name: DeleteExpiredPreviews :exec
+DELETE FROM change_previews WHERE tenant_id = $1 AND expires_at <= $2;
+
+-- name: DeletePreviews :exec
+DELETE FROM change_previews WHERE tenant_id = $1 AND plan_id = $2;
+
+-- name: LastPreview :one
+-- The newest of the same change, by the requested or by the resulting number of seats. A
+-- preview that resulted in another number than the change does now goes first: it is outdated.
+SELECT * FROM change_previews
+WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND expires_at > sqlc.arg(now)
+ORDER BY CASE WHEN asked = $3 AND quantity <> $4 THEN 0 ELSE 1 END, shown_at DESC
+LIMIT 1;
+
+-- name: StoreItem :exec
+INSERT INTO waiting_items (tenant_id, subscription_id, operation_id, psp_item_id, created_at) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (tenant_id, subscription_id, psp_item_id) DO UPDATE SET operation_id = excluded.operation_id;
+
+-- name: StoredItems :many
+SELECT psp_item_id FROM waiting_items WHERE tenant_id = $1 AND subscription_id = $2 ORDER BY created_at, psp_item_id;
+
+-- name: DeleteItem :exec
+-- Not while the operation that stored it may still have its invoice made.
+DELETE FROM waiting_items
+WHERE waiting_items.tenant_id = $1 AND waiting_items.subscription_id = $2 AND waiting_items.psp_item_id = $3 AND NOT EXISTS (
+    SELECT 1 FROM psp_operations o
+    WHERE o.tenant_id = waiting_items.tenant_id AND o.id = waiting_items.operation_id AND o.state = 'pending'
+);
+
+-- name: HadTrial :one
+SELECT EXISTS (
+    SELECT 1 FROM trials t
+    JOIN plans p ON p.product_id = t.product_id
+    WHERE t.tenant_id = $1 AND p.id = sqlc.arg(plan_id)
+);
+
+-- name: InsertTrial :exec
+INSERT INTO trials (tenant_id, product_id, subscription_id, began_at)
+SELECT $1, p.product_id, $2, $3 FROM plans p WHERE p.id = sqlc.arg(plan_id)
+ON CONFLICT (tenant_id, product_id) DO NOTHING;

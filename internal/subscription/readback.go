@@ -17,8 +17,8 @@ import (
 // stored in between.
 const readBackTries = 40
 
-// ErrOvertaken says that another state was stored since this one was read.
-var ErrOvertaken = errors.New("another state was stored in between")
+// errOvertaken means that another state was stored since this one was read.
+var errOvertaken = errors.New("another state was stored in between")
 
 // SubscriptionEvent handles notifications about subscriptions.
 func (s *Service) SubscriptionEvent(ctx context.Context, e psp.Event) error {
@@ -39,7 +39,7 @@ func (s *Service) CustomerEvent(ctx context.Context, e psp.Event) error {
 	if err != nil || !deleted {
 		return err
 	}
-	sub, err := s.store.live(ctx, tenantID)
+	sub, err := s.store.loadCurrent(ctx, tenantID)
 	if err == nil {
 		err = s.TakeOver(ctx, sub.PSPSubscriptionID)
 		if errors.Is(err, psp.ErrNotFound) {
@@ -73,8 +73,8 @@ func (s *Service) TakeOver(ctx context.Context, pspID string) error {
 }
 
 // ReadBack reads the provider's present state of a subscription and stores it
-// (rules: subscription#read-back). What
-// a notification said does not matter, so that late, repeated and reordered
+// (rules: subscription#read-back). The
+// content of a notification does not matter, so that late, repeated and reordered
 // notifications all end in the same state. then, unless it is nil, runs in the same
 // transaction, with the state that was read.
 //
@@ -91,11 +91,11 @@ func (s *Service) ReadBack(ctx context.Context, pspID string, then func(ctx cont
 			return err
 		}
 		err = s.apply(ctx, known, remote, then)
-		if !errors.Is(err, ErrOvertaken) {
+		if !errors.Is(err, errOvertaken) {
 			return err
 		}
 	}
-	return fmt.Errorf("subscription %s: %w", pspID, ErrOvertaken)
+	return fmt.Errorf("subscription %s: %w", pspID, errOvertaken)
 }
 
 // apply stores a state under the tenant's lock; known is zero for a subscription
@@ -112,37 +112,12 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 		if known.ID == uuid.Nil {
 			return s.adopt(ctx, next, remote)
 		}
-		// What is over stays over: a subscription that was replaced ends here before it
+		// A subscription that is over stays over: one that was replaced ends here before it
 		// is canceled at the provider.
-		if !known.Status.Over() || next.Status.Over() {
-			if err := s.store.update(ctx, next); err != nil {
+		reopens := known.Status.IsOver() && !next.Status.IsOver()
+		if !reopens {
+			if err := s.storeChange(ctx, known, next, remote); err != nil {
 				return err
-			}
-			if err := s.planChanged(ctx, known, next); err != nil {
-				return err
-			}
-			if known.TrialEndsAt == nil || known.Status != Trialing && next.Status == Trialing { // by a change of plan, or at the provider
-				if err := s.beginTrial(ctx, adopting{}, next); err != nil {
-					return err
-				}
-			}
-			if err := s.deps.Operations.RecordEffect(ctx, known, next); err != nil {
-				return err
-			}
-			if known.Status != next.Status { // its seats may follow again, or their credit is paid no more
-				if err := s.deps.Operations.SeatsChanged(ctx, next.TenantID); err != nil {
-					return err
-				}
-			}
-			if known.Status == Incomplete && next.Status.Running() {
-				if err := s.paidLate(ctx, next, remote); err != nil {
-					return err
-				}
-			}
-			if next.CurrentPeriodStart.After(known.CurrentPeriodStart) && !next.Status.Over() {
-				if err := s.deps.Operations.PeriodBegan(ctx, next); err != nil {
-					return err
-				}
 			}
 		}
 		if then != nil {
@@ -150,17 +125,49 @@ func (s *Service) apply(ctx context.Context, known Subscription, remote psp.Subs
 				return err
 			}
 		}
-		if known.Status.Over() && !next.Status.Over() {
+		if reopens {
 			return nil // nothing was stored
 		}
-		return s.tell(ctx, known, next)
+		return s.publishChange(ctx, known, next)
 	})
 }
 
-// paidLate is called when a stored subscription that waited for its first payment begins to
-// run: the checkout that bought it is paid now.
-func (s *Service) paidLate(ctx context.Context, next Subscription, remote psp.Subscription) error {
-	_, err := s.checkoutOf(ctx, next.TenantID, remote.Metadata[metaCheckout])
+// storeChange stores a newer state of a known subscription, with its consequences.
+func (s *Service) storeChange(ctx context.Context, known, next Subscription, remote psp.Subscription) error {
+	if err := s.store.update(ctx, next); err != nil {
+		return err
+	}
+	if err := s.updateMeteredTerms(ctx, known, next); err != nil {
+		return err
+	}
+	if known.TrialEndsAt == nil || known.Status != Trialing && next.Status == Trialing { // by a change of plan, or at the provider
+		if err := s.recordTrial(ctx, adoption{}, next); err != nil {
+			return err
+		}
+	}
+	if err := s.recordEffect(ctx, known, next); err != nil {
+		return err
+	}
+	if known.Status != next.Status { // its seats may follow again, or their credit is paid no more
+		if err := s.SeatsChanged(ctx, next.TenantID); err != nil {
+			return err
+		}
+	}
+	if known.Status == Incomplete && next.Status.IsRunning() {
+		if err := s.preferCurrency(ctx, next, remote); err != nil {
+			return err
+		}
+	}
+	if next.CurrentPeriodStart.After(known.CurrentPeriodStart) && !next.Status.IsOver() {
+		return s.enqueueMetered(ctx, next)
+	}
+	return nil
+}
+
+// preferCurrency makes the currency of a subscription that waited for its first payment the
+// tenant's preferred one, once the checkout that bought it is paid.
+func (s *Service) preferCurrency(ctx context.Context, next Subscription, remote psp.Subscription) error {
+	_, err := s.findCheckout(ctx, next.TenantID, remote.Metadata[metaCheckout])
 	if errors.Is(err, errNoCheckout) {
 		return nil
 	}
@@ -182,8 +189,8 @@ func (s *Service) Merge(ctx context.Context, remote psp.Subscription) (known, ne
 	return known, next, err
 }
 
-// merge is Merge for what is known of a subscription: zero for one that is new here, or
-// only its tenant where somebody has said whose it is.
+// merge is Merge for a known subscription: zero if it is new here, with only its tenant where
+// that is known.
 func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subscription) (Subscription, error) {
 	now := s.deps.Clock.Now()
 	next := known
@@ -192,22 +199,22 @@ func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subs
 	if isNew {
 		next = Subscription{ID: sqldb.NewID(), TenantID: known.TenantID, CreatedAt: now}
 		if next.TenantID == uuid.Nil {
-			next.TenantID, err = s.tenantOf(ctx, remote)
+			next.TenantID, err = s.findTenant(ctx, remote)
 		}
 		if err != nil {
 			return next, err
 		}
 	}
 	status := Status(remote.Status)
-	if !status.known() {
+	if !status.isKnown() {
 		return next, &UnfitError{next.TenantID, "status", remote.Status}
 	}
 	if isNew {
-		if next.Currency, err = s.currencyOf(ctx, next.TenantID, remote); err != nil {
+		if next.Currency, err = s.checkCurrency(ctx, next.TenantID, remote); err != nil {
 			return next, err
 		}
 	}
-	if next.PlanID, err = s.planOf(ctx, remote, next); err != nil {
+	if next.PlanID, err = s.findPlan(ctx, remote, next); err != nil {
 		return next, err
 	}
 	next.Status = status
@@ -219,9 +226,9 @@ func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subs
 	next.CancelAt, next.CancelAtPeriodEnd, next.CanceledAt = remote.CancelAt, remote.CancelAtPeriodEnd, remote.CanceledAt
 	next.PSPSubscriptionID, next.PSPPriceID, next.Action = remote.ID, remote.PriceID, remote.Action
 	next.UpdatedAt = now
-	waiting, err := s.pendingOf(ctx, remote, known)
-	if next.Pending = nil; waiting.PlanID != uuid.Nil {
-		next.Pending = &waiting
+	pending, err := s.pendingChange(ctx, remote, known)
+	if next.Pending = nil; pending.PlanID != uuid.Nil {
+		next.Pending = &pending
 	}
 	if err != nil {
 		return next, err
@@ -229,8 +236,8 @@ func (s *Service) merge(ctx context.Context, known Subscription, remote psp.Subs
 	if next.metered, err = json.Marshal(remote.Metered); err != nil {
 		return next, fmt.Errorf("encode metered items: %w", err)
 	}
-	if !isNew && !known.Status.Over() {
-		next.former, err = noteFormer(known, next, now)
+	if !isNew && !known.Status.IsOver() {
+		next.former, err = noteFormerTerms(known, next, now)
 	}
 	return next, err
 }

@@ -7,8 +7,8 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/page"
-	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/subscription/journal"
 	"github.com/tenantry/tenantry/internal/subscription/subscriptionsql"
@@ -33,7 +33,7 @@ func toSubscription(row subscriptionsql.Subscription) Subscription {
 		CreatedAt:   row.CreatedAt, UpdatedAt: row.UpdatedAt,
 	}
 	s.PSPPriceID = textOf(row.PSPPriceID)
-	s.Action = psp.PaymentAction{Type: textOf(row.PaymentAction), URL: textOf(row.PaymentURL)}
+	s.Action = money.PaymentAction{Type: textOf(row.PaymentAction), URL: textOf(row.PaymentURL)}
 	if row.PendingPlanID != nil && row.PendingExpiresAt != nil {
 		s.Pending = &PendingChange{
 			PlanID: *row.PendingPlanID, PSPPriceID: textOf(row.PendingPSPPriceID), PSPInvoiceID: textOf(row.PendingPSPInvoiceID),
@@ -59,8 +59,8 @@ func orNil(text string) *string {
 	return &text
 }
 
-// live returns the one subscription of a tenant that is not over, else ErrNotFound.
-func (s store) live(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
+// loadCurrent returns the one subscription of a tenant that is not over, else ErrNotFound.
+func (s store) loadCurrent(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
 	row, err := s.q(ctx).LiveSubscription(ctx, tenantID)
 	return toSubscription(row), sqldb.WrapAbsent(err, "read live subscription", ErrNotFound)
 }
@@ -71,26 +71,26 @@ func (s store) byPSPID(ctx context.Context, id string) (Subscription, error) {
 	return toSubscription(row), sqldb.WrapAbsent(err, "read subscription by the provider's id", ErrNotFound)
 }
 
-// ofTenant returns a subscription of a tenant, else ErrNotFound.
-func (s store) ofTenant(ctx context.Context, tenantID, id uuid.UUID) (Subscription, error) {
+// byID returns a subscription of a tenant, else ErrNotFound.
+func (s store) byID(ctx context.Context, tenantID, id uuid.UUID) (Subscription, error) {
 	row, err := s.q(ctx).SubscriptionOfTenant(ctx, subscriptionsql.SubscriptionOfTenantParams{TenantID: tenantID, ID: id})
 	return toSubscription(row), sqldb.WrapAbsent(err, "read subscription of tenant", ErrNotFound)
 }
 
-// newest is before the first subscription of a list.
-var newest = Subscription{ID: uuid.Max, CreatedAt: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
+// listStart is before the first subscription of a list.
+var listStart = Subscription{ID: uuid.Max, CreatedAt: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
 
-// allAfter lists at most some of a tenant's subscriptions that follow one in the list, the
+// listAfter lists at most some of a tenant's subscriptions that follow one in the list, the
 // newest first.
-func (s store) allAfter(ctx context.Context, tenantID uuid.UUID, last Subscription, most int) ([]Subscription, error) {
+func (s store) listAfter(ctx context.Context, tenantID uuid.UUID, last Subscription, most int) ([]Subscription, error) {
 	rows, err := s.q(ctx).OlderSubscriptionsOfTenant(ctx, subscriptionsql.OlderSubscriptionsOfTenantParams{
 		TenantID: tenantID, CreatedAt: last.CreatedAt, ID: last.ID, Most: int32(most),
 	})
 	return toSubscriptions(rows), sqldb.Wrap(err, "list older subscriptions of tenant")
 }
 
-// allOnPage lists a tenant's subscriptions on a page of that list, and how many there are.
-func (s store) allOnPage(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Subscription, int64, error) {
+// listPage lists a tenant's subscriptions on a page of that list, and how many there are.
+func (s store) listPage(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]Subscription, int64, error) {
 	most, skipped := q.Limits()
 	rows, err := s.q(ctx).SubscriptionsOfTenant(ctx, subscriptionsql.SubscriptionsOfTenantParams{
 		TenantID: tenantID, Most: most, Skipped: skipped,
@@ -135,7 +135,7 @@ func (s store) insert(ctx context.Context, n Subscription) error {
 	return journal.New(s.db).Note(ctx, n.TenantID, n.ID)
 }
 
-// update stores a newer state; it gives ErrOvertaken when another state was stored
+// update stores a newer state; it gives errOvertaken when another state was stored
 // since n.SyncVersion was read.
 func (s store) update(ctx context.Context, n Subscription) error {
 	p := subscriptionsql.UpdateSubscriptionParams{
@@ -155,7 +155,7 @@ func (s store) update(ctx context.Context, n Subscription) error {
 		return sqldb.Wrap(err, "update subscription")
 	}
 	if rows != 1 {
-		return ErrOvertaken
+		return errOvertaken
 	}
 	return journal.New(s.db).Note(ctx, n.TenantID, n.ID)
 }
@@ -165,10 +165,10 @@ func (s store) countDeparture(ctx context.Context, tenantID uuid.UUID) error {
 	return sqldb.Wrap(s.q(ctx).CountDeparture(ctx, tenantID), "count departure")
 }
 
-// forgetDepartures takes off departures that the quantity has followed.
-func (s store) forgetDepartures(ctx context.Context, sub Subscription, followed int64) error {
-	err := s.q(ctx).ForgetDepartures(ctx, subscriptionsql.ForgetDeparturesParams{TenantID: sub.TenantID, ID: sub.ID, Followed: followed})
-	return sqldb.Wrap(err, "forget departures")
+// deductDepartures takes off departures that the quantity has followed.
+func (s store) deductDepartures(ctx context.Context, sub Subscription, followed int64) error {
+	err := s.q(ctx).DeductDepartures(ctx, subscriptionsql.DeductDeparturesParams{TenantID: sub.TenantID, ID: sub.ID, Followed: followed})
+	return sqldb.Wrap(err, "deduct departures")
 }
 
 func (s store) setReason(ctx context.Context, sub Subscription, reason *string, now time.Time) error {
@@ -178,17 +178,16 @@ func (s store) setReason(ctx context.Context, sub Subscription, reason *string, 
 	return sqldb.Wrap(err, "set cancellation reason")
 }
 
-// noteTrialEndTold notes that the tenant is told of the trial's end, and reports
-// whether there is something to tell: a trial that goes on to a paid period, and
-// of whose end nobody has been told.
-func (s store) noteTrialEndTold(ctx context.Context, sub Subscription) (bool, error) {
-	n, err := s.q(ctx).NoteTrialEndTold(ctx, subscriptionsql.NoteTrialEndToldParams{TenantID: sub.TenantID, ID: sub.ID})
-	return n == 1, sqldb.Wrap(err, "note that the end of a trial was told")
+// markTrialEndMailed notes that the end of a trial is mailed to the tenant, and reports
+// whether it was not before, and the trial goes on to a paid period.
+func (s store) markTrialEndMailed(ctx context.Context, sub Subscription) (bool, error) {
+	n, err := s.q(ctx).MarkTrialEndMailed(ctx, subscriptionsql.MarkTrialEndMailedParams{TenantID: sub.TenantID, ID: sub.ID})
+	return n == 1, sqldb.Wrap(err, "note that the end of a trial was mailed")
 }
 
-// plansOfPrice lists the plans that have a price of the provider, the oldest price
+// listPlansOfPrice lists the plans that have a price of the provider, the oldest price
 // first.
-func (s store) plansOfPrice(ctx context.Context, pspPriceID string) ([]uuid.UUID, error) {
+func (s store) listPlansOfPrice(ctx context.Context, pspPriceID string) ([]uuid.UUID, error) {
 	plans, err := s.q(ctx).PlansOfPSPPrice(ctx, &pspPriceID)
 	return plans, sqldb.Wrap(err, "list plans of a price")
 }
@@ -199,8 +198,15 @@ func (s store) minorUnits(ctx context.Context, currency string) (int, error) {
 	return int(units), sqldb.Wrap(err, "read minor units")
 }
 
-// customersOfPlan counts the tenants with a subscription to a plan by what they pay.
-func (s store) customersOfPlan(ctx context.Context, planID uuid.UUID) ([]subscriptionsql.CustomersOfPlanRow, error) {
+// countCustomers counts the tenants with a subscription to a plan by the price that they pay.
+func (s store) countCustomers(ctx context.Context, planID uuid.UUID) ([]PriceCustomers, error) {
 	rows, err := s.q(ctx).CustomersOfPlan(ctx, planID)
-	return rows, sqldb.Wrap(err, "count the customers of a plan")
+	customers := make([]PriceCustomers, len(rows))
+	for i, r := range rows {
+		customers[i] = PriceCustomers{
+			Price: r.PriceID, Currency: r.Currency, Amount: r.PriceCents, IntervalUnit: r.IntervalUnit, IntervalCount: r.IntervalCount,
+			Tenants: r.Tenants,
+		}
+	}
+	return customers, sqldb.Wrap(err, "count the customers of a plan")
 }

@@ -22,19 +22,19 @@ type checkout struct {
 
 // insertCheckout stores a checkout that is about to be opened at the provider; a
 // repetition changes nothing.
-func (s store) insertCheckout(ctx context.Context, id uuid.UUID, p Purchase, now time.Time) error {
+func (s store) insertCheckout(ctx context.Context, id uuid.UUID, p purchase, now time.Time) error {
 	params := subscriptionsql.InsertCheckoutParams{
-		ID: id, TenantID: p.Tenant.ID, PlanID: p.Plan.ID, Currency: p.Price.Currency,
-		PriceCents: p.Price.PriceCents, Quantity: p.Quantity, CreatedAt: now,
+		ID: id, TenantID: p.tenant.ID, PlanID: p.plan.ID, Currency: p.price.Currency,
+		PriceCents: p.price.PriceCents, Quantity: p.quantity, CreatedAt: now,
 	}
-	if p.Replaces != uuid.Nil {
-		params.ReplacesSubscriptionID = &p.Replaces
+	if p.replaces != uuid.Nil {
+		params.ReplacesSubscriptionID = &p.replaces
 	}
 	return sqldb.Wrap(s.q(ctx).InsertCheckout(ctx, params), "insert checkout")
 }
 
-// checkout returns a checkout, else errNoCheckout.
-func (s store) checkout(ctx context.Context, id uuid.UUID) (checkout, error) {
+// loadCheckout returns a checkout, else errNoCheckout.
+func (s store) loadCheckout(ctx context.Context, id uuid.UUID) (checkout, error) {
 	row, err := s.q(ctx).Checkout(ctx, id)
 	if err != nil {
 		return checkout{}, sqldb.WrapAbsent(err, "read checkout", errNoCheckout)
@@ -52,9 +52,9 @@ func (s store) checkout(ctx context.Context, id uuid.UUID) (checkout, error) {
 	return c, nil
 }
 
-// openCheckouts lists a tenant's checkouts since a time whose sessions may have
+// listOpenCheckouts lists a tenant's checkouts since a time whose sessions may have
 // been paid without a notification, the newest first.
-func (s store) openCheckouts(ctx context.Context, tenantID uuid.UUID, since time.Time) ([]checkout, error) {
+func (s store) listOpenCheckouts(ctx context.Context, tenantID uuid.UUID, since time.Time) ([]checkout, error) {
 	rows, err := s.q(ctx).OpenCheckouts(ctx, subscriptionsql.OpenCheckoutsParams{TenantID: tenantID, Since: since})
 	if err != nil {
 		return nil, sqldb.Wrap(err, "list open checkouts")
@@ -66,8 +66,8 @@ func (s store) openCheckouts(ctx context.Context, tenantID uuid.UUID, since time
 	return open, nil
 }
 
-// claimLook reports whether the caller may read a checkout back now: nobody has
-// done so since notSince.
+// claimLook reports whether the caller may read a checkout back now: it was not
+// read back since notSince.
 func (s store) claimLook(ctx context.Context, c checkout, now, notSince time.Time) (bool, error) {
 	n, err := s.q(ctx).LookAtCheckout(ctx, subscriptionsql.LookAtCheckoutParams{
 		TenantID: c.tenantID, ID: c.id, Now: &now, NotSince: &notSince,
@@ -83,9 +83,9 @@ func (s store) setSession(ctx context.Context, tenantID, id uuid.UUID, session s
 	return n == 1, sqldb.Wrap(err, "set session of checkout")
 }
 
-// lastAnswered returns the tenant's newest checkout of a plan that has a session,
+// lastAnsweredCheckout returns the tenant's newest checkout of a plan that has a session,
 // else errNoCheckout.
-func (s store) lastAnswered(ctx context.Context, tenantID, planID uuid.UUID) (uuid.UUID, error) {
+func (s store) lastAnsweredCheckout(ctx context.Context, tenantID, planID uuid.UUID) (uuid.UUID, error) {
 	id, err := s.q(ctx).LastAnsweredCheckout(ctx, subscriptionsql.LastAnsweredCheckoutParams{TenantID: tenantID, PlanID: planID})
 	return id, sqldb.WrapAbsent(err, "read last answered checkout", errNoCheckout)
 }

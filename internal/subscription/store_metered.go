@@ -36,9 +36,9 @@ func (s store) changeMeteredTerms(ctx context.Context, sub Subscription, terms M
 	return sqldb.Wrap(err, "change metered items")
 }
 
-// undecidedMetered lists the first subscriptions after one, by id, whose metered items
+// listUndecided lists the first subscriptions after one, by id, whose metered items
 // are to be decided.
-func (s store) undecidedMetered(ctx context.Context, after uuid.UUID, now time.Time) ([]Subscription, error) {
+func (s store) listUndecided(ctx context.Context, after uuid.UUID, now time.Time) ([]Subscription, error) {
 	rows, err := s.q(ctx).UndecidedMetered(ctx, subscriptionsql.UndecidedMeteredParams{After: after, Now: now})
 	list := make([]Subscription, len(rows))
 	for i, row := range rows {
@@ -47,8 +47,8 @@ func (s store) undecidedMetered(ctx context.Context, after uuid.UUID, now time.T
 	return list, sqldb.Wrap(err, "list subscriptions with undecided items")
 }
 
-// liveOfPlan lists the first subscriptions to a plan after one, by id.
-func (s store) liveOfPlan(ctx context.Context, planID, after uuid.UUID) ([]Subscription, error) {
+// listByPlan lists the first subscriptions to a plan after one, by id.
+func (s store) listByPlan(ctx context.Context, planID, after uuid.UUID) ([]Subscription, error) {
 	rows, err := s.q(ctx).LiveOfPlan(ctx, subscriptionsql.LiveOfPlanParams{PlanID: planID, After: after})
 	list := make([]Subscription, len(rows))
 	for i, row := range rows {

@@ -1,6 +1,5 @@
 // Package subscription has the tenants' subscriptions: how they are bought at the
-// payment provider, and their state, which is read back from there. What changes one
-// that runs is in package operation.
+// payment provider, how they are changed there, and their state, which is read back.
 package subscription
 
 import (
@@ -9,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/money"
 	"github.com/tenantry/tenantry/internal/psp"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
@@ -28,19 +28,15 @@ const (
 	IncompleteExpired Status = "incomplete_expired"
 )
 
-// GrantsFeatures reports whether a subscription in this state gives its plan's
-// features (rules: subscription#statuses).
-func (s Status) GrantsFeatures() bool { return s == Active || s == Trialing }
-
-// Running reports whether a subscription in this state can be changed, canceled and
+// IsRunning reports whether a subscription in this state can be changed, canceled and
 // resumed (rules: subscription#statuses).
-func (s Status) Running() bool { return s == Active || s == Trialing || s == PastDue }
+func (s Status) IsRunning() bool { return s == Active || s == Trialing || s == PastDue }
 
-// Over reports whether the state is final: another subscription may follow.
-func (s Status) Over() bool { return s == Canceled || s == IncompleteExpired }
+// IsOver reports whether the state is final: another subscription may follow.
+func (s Status) IsOver() bool { return s == Canceled || s == IncompleteExpired }
 
-// known reports whether the provider's word is one of the states.
-func (s Status) known() bool {
+// isKnown reports whether the provider's word is one of the states.
+func (s Status) isKnown() bool {
 	switch s {
 	case Active, Trialing, PastDue, Canceled, Unpaid, Paused, Incomplete, IncompleteExpired:
 		return true
@@ -49,10 +45,10 @@ func (s Status) known() bool {
 	}
 }
 
-// SeatsFor returns how many seats a seat plan bills for a team: no fewer than the
-// members. More that were bought stay until somebody leaves
+// seatsFor returns how many seats a seat plan bills for a team: no fewer than the
+// members. More that were bought stay until a member leaves
 // (rules: subscription#seats).
-func (s Subscription) SeatsFor(members int64) int64 {
+func (s Subscription) seatsFor(members int64) int64 {
 	if s.Departures > 0 {
 		return members
 	}
@@ -80,16 +76,16 @@ type Subscription struct {
 	CurrentPeriodEnd   time.Time
 	TrialEndsAt        *time.Time
 	// CancelAt is when the subscription ends, nil while it is to go on; operations from
-	// before the column have only the flag. CancelAtPeriodEnd says that the end was
-	// asked for as that of the period, and not as a date.
+	// before the column have only the flag. CancelAtPeriodEnd says that it was scheduled
+	// for the end of the period, and not for a date.
 	CancelAt           *time.Time
 	CancelAtPeriodEnd  bool
 	CanceledAt         *time.Time
 	CancellationReason *string
 	PSPSubscriptionID  string
-	PSPPriceID         string            // empty for one that was stored before it was kept
-	Action             psp.PaymentAction // what the latest invoice asks of a person
-	Pending            *PendingChange    // nil for none
+	PSPPriceID         string              // empty for a subscription that is older than the column
+	Action             money.PaymentAction // what the latest invoice asks of a person
+	Pending            *PendingChange      // nil for none
 	// Departures counts the members who left and whose seats are still billed.
 	Departures int64
 	// former are the terms of billing of the last month that hold no more, by their
@@ -121,10 +117,10 @@ func (s Subscription) BillsLike(remote psp.Subscription) bool {
 		s.CurrentPeriodStart.Equal(remote.PeriodStart) && s.CurrentPeriodEnd.Equal(remote.PeriodEnd)
 }
 
-// Waits reports whether a change of the subscription waits for its payment.
-func (s Subscription) Waits(now time.Time) bool {
+// hasPendingChange reports whether a change of the subscription waits for its payment.
+func (s Subscription) hasPendingChange(now time.Time) bool {
 	return s.Pending != nil && s.Pending.ExpiresAt.After(now)
 }
 
-// Ending reports whether an end is scheduled, in whatever way.
-func (s Subscription) Ending() bool { return s.CancelAtPeriodEnd || s.CancelAt != nil }
+// IsEnding reports whether an end is scheduled, in whatever way.
+func (s Subscription) IsEnding() bool { return s.CancelAtPeriodEnd || s.CancelAt != nil }

@@ -2,51 +2,210 @@ package subscription
 
 import (
 	"context"
+	"errors"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/audit"
+	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// ChangeEntry returns the entry of the audit trail for a change that led from s to
-// another state.
-func (s Subscription) ChangeEntry(action string, after Subscription) audit.Entry {
-	return audit.Entry{
-		Action: action, TenantID: &s.TenantID, Resource: "subscription", ResourceID: s.ID.String(),
-		Before: s.recorded(), After: after.recorded(),
+// attributionWindow is for how long a new state is taken for the effect of a pending
+// operation: as long as the provider remembers the idempotency key.
+const attributionWindow = 24 * time.Hour
+
+// origin is the part of an operation that the audit trail needs when the effect is found later:
+// the subscription as it was, and the user.
+type origin struct {
+	Status            Status         `json:"status"`
+	PlanID            uuid.UUID      `json:"plan_id"`
+	Quantity          int64          `json:"quantity"`
+	CancelAt          *time.Time     `json:"cancel_at,omitempty"`
+	CancelAtPeriodEnd bool           `json:"cancel_at_period_end"`
+	Pending           *PendingChange `json:"pending,omitempty"`
+	By                authz.Origin   `json:"by"`
+}
+
+func (op operation) origin() origin {
+	b := op.before
+	return origin{b.Status, b.PlanID, b.Quantity, b.CancelAt, b.CancelAtPeriodEnd, b.Pending, op.by}
+}
+
+// setOrigin sets the state that the operation was requested on, and the user.
+func (op *operation) setOrigin(o origin) {
+	b := &op.before
+	b.Status, b.PlanID, b.Quantity, op.by = o.Status, o.PlanID, o.Quantity, o.By
+	b.CancelAt, b.CancelAtPeriodEnd, b.Pending = o.CancelAt, o.CancelAtPeriodEnd, o.Pending
+}
+
+// requestedPlan returns the plan that a pending change of a subscription asks for at a price
+// of the provider, Nil if none does.
+func (s *Service) requestedPlan(ctx context.Context, sub Subscription, pspPriceID string) (uuid.UUID, error) {
+	op, err := s.store.pendingOperation(ctx, sub)
+	switch {
+	case errors.Is(err, errNoOperation):
+		return uuid.Nil, nil
+	case err != nil || op.Kind != opChange || op.PriceID != pspPriceID:
+		return uuid.Nil, err
+	default:
+		return op.PlanID, nil
 	}
 }
 
-// CancelEntry is ChangeEntry for a cancellation.
-func (s Subscription) CancelEntry(after Subscription, immediately bool, reason *string) audit.Entry {
-	e := s.ChangeEntry("subscription.canceled", after)
-	state := after.recorded()
+// recordEffect adds the entry of a pending operation to the audit trail if the state
+// that is being stored shows its effect. The operation stays pending: a repetition is
+// still the same write. The end of a pending change is recorded too.
+//
+// Invariant: whatever stores a state (the answer to the operation, a notification or
+// a comparison) records in the same transaction, once, the operation that caused it.
+// So no change lacks its entry, even if the answer is lost.
+func (s *Service) recordEffect(ctx context.Context, before, after Subscription) error {
+	if err := s.releaseItems(ctx, before, after); err != nil {
+		return err
+	}
+	op, err := s.store.pendingOperation(ctx, after)
+	none := errors.Is(err, errNoOperation)
+	if err != nil && !none {
+		return err
+	}
+	// Another request for the plan of a pending change makes the change in place of it.
+	if !none && op.isVisibleIn(after) && s.deps.Clock.Now().Sub(op.createdAt) <= attributionWindow {
+		if op.Kind != opChange {
+			err = s.recordPendingEnd(ctx, before, after, false)
+		}
+		return errors.Join(err, s.recordOperation(ctx, op, after))
+	}
+	return s.recordPendingEnd(ctx, before, after, none)
+}
+
+// isVisibleIn reports whether a state has the effect of the operation, and the state
+// before had not.
+func (op operation) isVisibleIn(after Subscription) bool {
+	before := op.before
+	switch op.Kind {
+	case opCancel:
+		return !before.IsEnding() && after.IsEnding()
+	case opCancelNow:
+		return !before.Status.IsOver() && after.Status == Canceled
+	case opResume:
+		return before.IsEnding() && !after.IsEnding() && !after.Status.IsOver()
+	case opChange:
+		made := before.PlanID != op.PlanID && after.PlanID == op.PlanID
+		if op.isSeatsOnly() {
+			made = before.Quantity != op.Quantity && after.Quantity == op.Quantity
+		}
+		return made || op.isPendingIn(after)
+	case opDrop:
+		return before.Pending != nil && after.Pending == nil && after.PlanID == before.PlanID && after.Quantity == before.Quantity
+	case opQuantity:
+		return before.Quantity != op.Quantity && after.Quantity == op.Quantity
+	default:
+		return false
+	}
+}
+
+// isPendingIn reports whether a state has the change of the operation as a pending one.
+func (op operation) isPendingIn(after Subscription) bool {
+	return after.Pending != nil && after.Pending.PlanID == op.PlanID &&
+		(after.PlanID != op.PlanID || op.isSeatsOnly() && after.Quantity != op.Quantity)
+}
+
+// isSeatsOnly reports whether a change keeps the plan and changes the number of seats.
+func (op operation) isSeatsOnly() bool { return op.Kind == opChange && op.before.PlanID == op.PlanID }
+
+// recordPendingEnd adds the end of a pending change: it was made, in the name of the user who
+// requested it, or it lapsed. A change that an operation ended is recorded as that operation.
+func (s *Service) recordPendingEnd(ctx context.Context, before, after Subscription, lapsed bool) error {
+	switch pending := before.Pending; {
+	case pending == nil || after.Pending != nil:
+		return nil
+	case after.PlanID == pending.PlanID && (before.PlanID != after.PlanID || before.Quantity != after.Quantity):
+		by, departures, err := s.store.lastChange(ctx, after)
+		if err != nil {
+			return err
+		}
+		if err := s.deductDepartures(ctx, after, departures); err != nil {
+			return err
+		}
+		action := "subscription.plan_changed"
+		if before.PlanID == after.PlanID {
+			action = "subscription.quantity_changed"
+		}
+		return s.deps.Audit.Record(by.In(ctx), before.changeEntry(action, after))
+	case lapsed && !after.Status.IsOver():
+		return s.deps.Audit.Record(ctx, before.changeEntry("subscription.plan_change_lapsed", after))
+	default:
+		return nil
+	}
+}
+
+// recordOperation stores, once, what the provider does not know of an operation: the reason
+// and the user.
+func (s *Service) recordOperation(ctx context.Context, op operation, after Subscription) error {
+	now := s.deps.Clock.Now()
+	first, err := s.store.markRecorded(ctx, op, now)
+	if err != nil || !first {
+		return err
+	}
+	// A cancellation without a reason keeps the one that was given before.
+	if op.Kind == opResume || op.Reason != nil {
+		if err := s.store.setReason(ctx, op.before, op.Reason, now); err != nil {
+			return err
+		}
+	}
+	if !op.isPendingIn(after) { // until a pending change is made, the seats of former members are billed
+		if err := s.deductDepartures(ctx, op.before, op.Departures); err != nil {
+			return err
+		}
+	}
+	return s.deps.Audit.Record(op.by.In(ctx), op.auditEntry(after))
+}
+
+// auditEntry returns the operation's entry of the audit trail.
+func (op operation) auditEntry(after Subscription) audit.Entry {
+	switch op.Kind {
+	case opCancel, opCancelNow:
+		return op.before.cancelEntry(after, op.Kind == opCancelNow, op.Reason)
+	case opResume:
+		return op.before.changeEntry("subscription.resumed", after)
+	case opChange:
+		if op.isPendingIn(after) {
+			return op.before.changeEntry("subscription.plan_change_waits", after)
+		}
+		if op.isSeatsOnly() {
+			return op.before.changeEntry("subscription.quantity_changed", after)
+		}
+		return op.before.changeEntry("subscription.plan_changed", after)
+	case opDrop:
+		return op.before.changeEntry("subscription.plan_change_dropped", after)
+	case opMetered:
+		return op.before.changeEntry("subscription.metered_prices_changed", after)
+	default:
+		return op.before.changeEntry("subscription.quantity_changed", after)
+	}
+}
+
+// changeEntry returns the entry of the audit trail for a change that led from s to
+// another state.
+func (s Subscription) changeEntry(action string, after Subscription) audit.Entry {
+	return audit.Entry{
+		Action: action, TenantID: &s.TenantID, Resource: "subscription", ResourceID: s.ID.String(),
+		Before: s.auditState(), After: after.auditState(),
+	}
+}
+
+// cancelEntry is changeEntry for a cancellation.
+func (s Subscription) cancelEntry(after Subscription, immediately bool, reason *string) audit.Entry {
+	e := s.changeEntry("subscription.canceled", after)
+	state := after.auditState()
 	state["immediately"], state["reason"] = immediately, reason
 	e.After = state
 	return e
 }
 
-func (s Subscription) recorded() map[string]any {
+func (s Subscription) auditState() map[string]any {
 	return map[string]any{
-		"status": s.Status, "plan_id": s.PlanID, "quantity": s.Quantity, "cancel_at_period_end": s.Ending(),
+		"status": s.Status, "plan_id": s.PlanID, "quantity": s.Quantity, "cancel_at_period_end": s.IsEnding(),
 	}
-}
-
-// CountDeparture notes, in the transaction in which a member leaves a team, that its
-// seat is billed no longer than until the quantity follows.
-func (s *Service) CountDeparture(ctx context.Context, tenantID uuid.UUID) error {
-	return s.store.countDeparture(ctx, tenantID)
-}
-
-// SeatsFollowed notes that the quantity has followed so many departures.
-func (s *Service) SeatsFollowed(ctx context.Context, sub Subscription, departures int64) error {
-	if departures == 0 {
-		return nil
-	}
-	return s.store.forgetDepartures(ctx, sub, departures)
-}
-
-// SetReason stores why a subscription ends, nil where it does not any more.
-func (s *Service) SetReason(ctx context.Context, sub Subscription, reason *string) error {
-	return s.store.setReason(ctx, sub, reason, s.deps.Clock.Now())
 }

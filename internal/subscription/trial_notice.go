@@ -10,11 +10,6 @@ import (
 	"github.com/tenantry/tenantry/internal/psp"
 )
 
-// Letters writes to tenants; *letters.Letters does.
-type Letters interface {
-	TrialEnds(ctx context.Context, locale, to string, e letters.TrialEnds) error
-}
-
 // TrialEvent handles the notification that a trial is about to end. It mails the
 // tenant once for each end, unless the subscription ends with the trial. It relies
 // on the stored state, which SubscriptionEvent has read back before.
@@ -31,8 +26,8 @@ func (s *Service) TrialEvent(ctx context.Context, e psp.Event) error {
 		if err != nil {
 			return err
 		}
-		untold, err := s.store.noteTrialEndTold(ctx, sub)
-		if err != nil || !untold {
+		isNew, err := s.store.markTrialEndMailed(ctx, sub)
+		if err != nil || !isNew {
 			return err
 		}
 		to, err := s.deps.Tenants.BillingEmail(ctx, t)

@@ -30,7 +30,7 @@ func (s *Service) loadMemberships(ctx context.Context, userIDs []int64) (map[int
 			tenantIDs = append(tenantIDs, m.tenant.ID)
 		}
 	}
-	active, err := s.deps.Subscriptions.ActiveAmong(ctx, tenantIDs)
+	active, err := s.deps.Subscriptions.ListActive(ctx, tenantIDs)
 	if err != nil {
 		return nil, err
 	}

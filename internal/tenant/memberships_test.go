@@ -10,7 +10,7 @@ import (
 )
 
 // Cached memberships must depend on every table that they are read from, and on the
-// subscriptions that ActiveAmong reads.
+// subscriptions that ListActive reads.
 func TestMembershipTables(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)

@@ -21,8 +21,8 @@ type Subscriptions interface {
 	// HasActive reports whether a tenant has a subscription that grants the
 	// features of its plan.
 	HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error)
-	// ActiveAmong returns the tenants, out of those given, that have one.
-	ActiveAmong(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error)
+	// ListActive returns the tenants, out of those given, that have one.
+	ListActive(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error)
 }
 
 // Overviews is what the administration needs from the subscription domain.

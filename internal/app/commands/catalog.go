@@ -168,7 +168,7 @@ func withPriceList(ctx context.Context, s settings.Settings, command func(*price
 	trail := audit.New(audit.Deps{DB: db, Clock: clock.System()})
 	plans := catalog.New(catalog.Deps{
 		DB: db, Clock: clock.System(), Audit: trail,
-		Subscriptions: entitlement.NewService(entitlement.Deps{DB: db}),
+		Subscriptions: entitlement.NewRegister(db),
 	})
 	return command(pricelist.New(pricelist.Deps{
 		DB: db, Catalog: plans,

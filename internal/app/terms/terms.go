@@ -116,8 +116,8 @@ type Payers struct {
 
 // Payer returns how a tenant pays for its usage now.
 func (p Payers) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, error) {
-	sub, err := p.Subscriptions.Current(ctx, tenantID)
-	if errors.Is(err, subscription.ErrNotFound) || err == nil && !sub.Status.Running() && sub.Status != subscription.Unpaid {
+	sub, err := p.Subscriptions.LoadCurrent(ctx, tenantID)
+	if errors.Is(err, subscription.ErrNotFound) || err == nil && !sub.Status.IsRunning() && sub.Status != subscription.Unpaid {
 		t, err := p.Tenants.Get(ctx, tenantID)
 		return billing.Payer{Currency: t.PreferredCurrency}, err
 	}
@@ -126,7 +126,7 @@ func (p Payers) Payer(ctx context.Context, tenantID uuid.UUID) (billing.Payer, e
 	}
 	current := usage.Period{Start: sub.CurrentPeriodStart, End: sub.CurrentPeriodEnd}
 	payer := billing.Payer{Currency: sub.Currency}
-	if sub.Status.Running() {
+	if sub.Status.IsRunning() {
 		payer.Billing = &usage.Billing{
 			Anchor: sub.BillingAnchor, IntervalUnit: usage.IntervalUnit(sub.IntervalUnit), IntervalCount: int(sub.IntervalCount), Current: current,
 		}
@@ -190,7 +190,7 @@ func (p Payers) paysUsage(ctx context.Context, sub subscription.Subscription) (b
 // Billed reports whether a time was in a billing period that is over, of a
 // subscription whose plan bills usage.
 func (p Payers) Billed(ctx context.Context, tenantID uuid.UUID, at time.Time) (bool, error) {
-	next := p.Subscriptions.OfTenant(tenantID)
+	next := p.Subscriptions.ListAll(tenantID)
 	for more := true; more; {
 		var subs []subscription.Subscription
 		var err error
@@ -213,7 +213,7 @@ func (p Payers) Billed(ctx context.Context, tenantID uuid.UUID, at time.Time) (b
 // and not in its trial.
 func wasBilled(sub subscription.Subscription, at time.Time) bool {
 	end := sub.CurrentPeriodStart
-	if sub.Status.Over() {
+	if sub.Status.IsOver() {
 		end = sub.CurrentPeriodEnd
 		if sub.UpdatedAt.Before(end) {
 			end = sub.UpdatedAt

@@ -53,7 +53,7 @@ type lists struct {
 // unsold says that nobody subscribes to anything.
 type unsold struct{}
 
-func (unsold) AnyTo(context.Context, []uuid.UUID) (bool, error) { return false, nil }
+func (unsold) HasSubscribers(context.Context, []uuid.UUID) (bool, error) { return false, nil }
 
 func newLists(t *testing.T, db *sqldb.DB) *lists {
 	t.Helper()

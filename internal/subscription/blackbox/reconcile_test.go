@@ -8,7 +8,20 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/apptest"
 )
 
-// What was made and changed at the provider without a notification is found and
+// wantSubscriptions compares the subscriptions of customers, by name, with their fields.
+func wantSubscriptions(s *apptest.Server, k apptest.Customers, want map[string]map[string]any) {
+	s.T.Helper()
+	for name, fields := range want {
+		a := s.Subscription(k.Names[name])
+		for at, v := range fields {
+			if got := a.At(at); got != v {
+				s.T.Errorf("%s: %s is %v, want %v", name, at, got, v)
+			}
+		}
+	}
+}
+
+// Subscriptions that were made and changed at the provider without a notification are found and
 // taken over, and nothing else is.
 func TestReconcile(t *testing.T) {
 	t.Parallel()
@@ -63,7 +76,7 @@ func TestReconcile(t *testing.T) {
 		apptest.SameDifferences(t, "the reconciliation", s.Reconcile(false), want)
 		apptest.SameDifferences(t, "another one", s.Reconcile(false), left)
 
-		for name, shown := range map[string]map[string]any{
+		wantSubscriptions(s, k, map[string]map[string]any{
 			"ends":     {"data.cancel_at_period_end": true, "data.status": "active", "data.plan.name": "Starter"},
 			"over":     {"data": nil},
 			"moves":    {"data.plan.name": "huge", "data.price_cents": 9000.0, "data.quantity": 3.0},
@@ -71,14 +84,7 @@ func TestReconcile(t *testing.T) {
 			"metadata": {"data.plan.name": "huge", "data.price_cents": 1234.0, "data.status": "trialing"},
 			"planless": {"data": nil},
 			"huge":     {"data.plan.name": "huge", "data.status": "active"},
-		} {
-			a := s.Subscription(k.Names[name])
-			for at, v := range shown {
-				if got := a.At(at); got != v {
-					t.Errorf("%s: %s is %v, want %v", name, at, got, v)
-				}
-			}
-		}
+		})
 		// The adopted customer is the tenant's from now on.
 		if got := s.AtProvider("GET", "/subscriptions/"+byMetadata).Str("customer"); got != alone {
 			t.Fatalf("customer %s", got)

@@ -27,7 +27,7 @@ func (s *Service) Portal(ctx context.Context, tenantID uuid.UUID, returnURL stri
 	} else if !s.onFrontend(returnURL) {
 		return "", errForeignReturnURL
 	}
-	customerID, err := s.store.ofTenant(ctx, tenantID)
+	customerID, err := s.store.byTenant(ctx, tenantID)
 	if errors.Is(err, ErrNone) {
 		return "", errNoCustomer
 	}

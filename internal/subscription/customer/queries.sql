@@ -15,7 +15,7 @@ DELETE FROM psp_customers WHERE tenant_id = $1 AND psp_customer_id = $2;
 -- name: DeleteCustomer :exec
 DELETE FROM psp_customers WHERE tenant_id = $1;
 
--- name: KeepFormerCustomer :exec
+-- name: InsertFormerCustomer :exec
 INSERT INTO former_psp_customers (psp_customer_id, tenant_id, deleted_at) VALUES ($1, $2, $3)
 ON CONFLICT DO NOTHING;
 

@@ -72,15 +72,15 @@ type Service struct {
 // NewService returns the service.
 func NewService(d Deps) *Service { return &Service{deps: d, store: store{d.DB}} }
 
-// OfTenant returns the id of a tenant's customer at the provider, else ErrNone.
-func (s *Service) OfTenant(ctx context.Context, tenantID uuid.UUID) (string, error) {
-	return s.store.ofTenant(ctx, tenantID)
+// ByTenant returns the id of a tenant's customer at the provider, else ErrNone.
+func (s *Service) ByTenant(ctx context.Context, tenantID uuid.UUID) (string, error) {
+	return s.store.byTenant(ctx, tenantID)
 }
 
 // Customer returns the id of a tenant's customer at the provider, "" for a tenant
 // without one.
 func (s *Service) Customer(ctx context.Context, tenantID uuid.UUID) (string, error) {
-	id, err := s.store.ofTenant(ctx, tenantID)
+	id, err := s.store.byTenant(ctx, tenantID)
 	if errors.Is(err, ErrNone) {
 		return "", nil
 	}
@@ -100,7 +100,7 @@ func (s *Service) TenantOf(ctx context.Context, id string) (uuid.UUID, error) {
 // write, and makes no second customer. The details follow at once, and the VAT number is
 // registered before anything is sold.
 func (s *Service) Ensure(ctx context.Context, t tenant.Tenant) (string, error) {
-	id, err := s.store.ofTenant(ctx, t.ID)
+	id, err := s.store.byTenant(ctx, t.ID)
 	if err == nil {
 		return id, s.registerVAT(ctx, t)
 	}
@@ -129,7 +129,7 @@ func (s *Service) Ensure(ctx context.Context, t tenant.Tenant) (string, error) {
 		if err != nil {
 			return err
 		}
-		if id, err = s.Keep(ctx, t.ID, id); err != nil {
+		if id, err = s.StoreFirst(ctx, t.ID, id); err != nil {
 			return err
 		}
 		if s.params(now) == s.params(t) {
@@ -155,13 +155,13 @@ func (s *Service) creationKey(ctx context.Context, tenantID uuid.UUID) (string, 
 	return fmt.Sprintf("customer-%s-%d", tenantID, former), nil
 }
 
-// Keep stores a tenant's first customer and returns the one that the tenant has
+// StoreFirst stores a tenant's first customer and returns the one that the tenant has
 // then, which may be another.
-func (s *Service) Keep(ctx context.Context, tenantID uuid.UUID, id string) (string, error) {
+func (s *Service) StoreFirst(ctx context.Context, tenantID uuid.UUID, id string) (string, error) {
 	if err := s.store.insert(ctx, tenantID, id, s.deps.Clock.Now()); err != nil {
 		return "", err
 	}
-	return s.store.ofTenant(ctx, tenantID)
+	return s.store.byTenant(ctx, tenantID)
 }
 
 // Forget takes a customer that was deleted at the provider off its tenant, whose
@@ -175,7 +175,7 @@ func (s *Service) Forget(ctx context.Context, tenantID uuid.UUID, id string) err
 		if err != nil || !removed {
 			return err
 		}
-		if err := s.store.keepFormer(ctx, tenantID, id, s.deps.Clock.Now()); err != nil {
+		if err := s.store.storeFormer(ctx, tenantID, id, s.deps.Clock.Now()); err != nil {
 			return err
 		}
 		return s.deps.Audit.Record(ctx, audit.Entry{
@@ -194,7 +194,7 @@ func (s *Service) Discard(ctx context.Context, tenantID uuid.UUID) error {
 // BillingChanged updates the provider's customer in the background; it is called in
 // the transaction that changes a tenant's billing details.
 func (s *Service) BillingChanged(ctx context.Context, tenantID uuid.UUID) error {
-	_, err := s.store.ofTenant(ctx, tenantID)
+	_, err := s.store.byTenant(ctx, tenantID)
 	if errors.Is(err, ErrNone) {
 		return nil
 	}
@@ -216,7 +216,7 @@ func (s *Service) HandleUpdate(ctx context.Context, job jobs.Job) error {
 	if err != nil {
 		return err
 	}
-	id, err := s.store.ofTenant(ctx, tenantID)
+	id, err := s.store.byTenant(ctx, tenantID)
 	if errors.Is(err, ErrNone) {
 		return nil
 	}

@@ -14,8 +14,8 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *customersql.Queries { return customersql.New(s.db.Conn(ctx)) }
 
-// ofTenant returns the id of a tenant's customer, else ErrNone.
-func (s store) ofTenant(ctx context.Context, tenantID uuid.UUID) (string, error) {
+// byTenant returns the id of a tenant's customer, else ErrNone.
+func (s store) byTenant(ctx context.Context, tenantID uuid.UUID) (string, error) {
 	id, err := s.q(ctx).CustomerOfTenant(ctx, tenantID)
 	return id, sqldb.WrapAbsent(err, "read customer of tenant", ErrNone)
 }
@@ -26,7 +26,7 @@ func (s store) tenantOf(ctx context.Context, id string) (uuid.UUID, error) {
 	return tenantID, sqldb.WrapAbsent(err, "read tenant of customer", ErrForeign)
 }
 
-// insert keeps the customer of a tenant that has none; of another it does nothing.
+// insert stores the customer of a tenant that has none; of another it does nothing.
 func (s store) insert(ctx context.Context, tenantID uuid.UUID, id string, now time.Time) error {
 	err := s.q(ctx).InsertCustomer(ctx, customersql.InsertCustomerParams{TenantID: tenantID, PSPCustomerID: id, CreatedAt: now})
 	return sqldb.Wrap(err, "insert customer")
@@ -38,10 +38,10 @@ func (s store) remove(ctx context.Context, tenantID uuid.UUID, id string) (bool,
 	return n == 1, sqldb.Wrap(err, "remove customer")
 }
 
-// keepFormer notes that a customer of a tenant was deleted at the provider.
-func (s store) keepFormer(ctx context.Context, tenantID uuid.UUID, id string, now time.Time) error {
-	err := s.q(ctx).KeepFormerCustomer(ctx, customersql.KeepFormerCustomerParams{PSPCustomerID: id, TenantID: tenantID, DeletedAt: now})
-	return sqldb.Wrap(err, "keep former customer")
+// storeFormer notes that a customer of a tenant was deleted at the provider.
+func (s store) storeFormer(ctx context.Context, tenantID uuid.UUID, id string, now time.Time) error {
+	err := s.q(ctx).InsertFormerCustomer(ctx, customersql.InsertFormerCustomerParams{PSPCustomerID: id, TenantID: tenantID, DeletedAt: now})
+	return sqldb.Wrap(err, "store former customer")
 }
 
 func (s store) countFormer(ctx context.Context, tenantID uuid.UUID) (int64, error) {
@@ -103,9 +103,9 @@ func (s store) setAnswered(ctx context.Context, tenantID uuid.UUID, version int6
 	return sqldb.Wrap(err, "store time of answer")
 }
 
-// stale returns at most n tenants with a subscription whose number was checked at a time or
+// listStale returns at most n tenants with a subscription whose number was checked at a time or
 // before.
-func (s store) stale(ctx context.Context, before time.Time, n int32) ([]uuid.UUID, error) {
+func (s store) listStale(ctx context.Context, before time.Time, n int32) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).StaleRegistrations(ctx, customersql.StaleRegistrationsParams{Before: before, Most: n})
 	return ids, sqldb.Wrap(err, "list stale registrations")
 }

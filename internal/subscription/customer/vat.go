@@ -72,7 +72,7 @@ func (s *Service) createTaxID(ctx context.Context, tenantID uuid.UUID, r registr
 			if err := s.store.setAnswered(ctx, tenantID, r.version, s.deps.Clock.Now()); err != nil {
 				return err
 			}
-			return s.answered(ctx, tenantID, created)
+			return s.storeAnswer(ctx, tenantID, created)
 		})
 	}
 	if err := s.store.setTaxID(ctx, tenantID, r, created.ID); err != nil {
@@ -90,7 +90,7 @@ func (s *Service) TaxIDEvent(ctx context.Context, e psp.Event) error {
 	if err != nil {
 		return err
 	}
-	customerID, err := s.store.ofTenant(ctx, tenantID)
+	customerID, err := s.store.byTenant(ctx, tenantID)
 	if errors.Is(err, ErrNone) {
 		return nil
 	}
@@ -109,15 +109,15 @@ func (s *Service) readTaxID(ctx context.Context, tenantID uuid.UUID, customerID,
 	if err != nil {
 		return err
 	}
-	return s.answered(ctx, tenantID, id)
+	return s.storeAnswer(ctx, tenantID, id)
 }
 
-// answered stores the registry's answer about a tax ID.
+// storeAnswer stores the registry's answer about a tax ID.
 //
 // Invariant: under the tenant's lock an answer counts only for the registration that the
 // tenant has now, and only if its number is the tenant's number. While a number is registered
 // again, the last answer stays; a repeated answer changes nothing.
-func (s *Service) answered(ctx context.Context, tenantID uuid.UUID, id taxid.TaxID) error {
+func (s *Service) storeAnswer(ctx context.Context, tenantID uuid.UUID, id taxid.TaxID) error {
 	status, ok := map[string]string{
 		taxid.Verified: vat.Valid, taxid.Unverified: vat.Invalid, taxid.Unavailable: vat.Unknown,
 	}[id.Status]
@@ -140,7 +140,7 @@ func (s *Service) answered(ctx context.Context, tenantID uuid.UUID, id taxid.Tax
 		if err != nil || r.pspID != id.ID || r.id == (taxID{}) || r.id != s.taxIDOf(t) || t.DeletedAt != nil {
 			return err
 		}
-		if r.answeredAt != nil && t.VAT.Status == status && equal(t.VAT.Name, name) {
+		if r.answeredAt != nil && t.VAT.Status == status && equalText(t.VAT.Name, name) {
 			return nil
 		}
 		if err := s.store.setAnswered(ctx, tenantID, r.version, s.deps.Clock.Now()); err != nil {
@@ -157,7 +157,7 @@ func (s *Service) answered(ctx context.Context, tenantID uuid.UUID, id taxid.Tax
 // RecheckVAT has the numbers of tenants with a subscription registered again whose answers are
 // too old.
 func (s *Service) RecheckVAT(ctx context.Context) error {
-	ids, err := s.store.stale(ctx, s.deps.Clock.Now().Add(-recheckAfter), recheckedPerRun)
+	ids, err := s.store.listStale(ctx, s.deps.Clock.Now().Add(-recheckAfter), recheckedPerRun)
 	if err != nil {
 		return err
 	}
@@ -209,7 +209,7 @@ func (s *Service) taxExempt(ctx context.Context, t tenant.Tenant, customerID str
 	return psp.TaxExemptNone, nil
 }
 
-func equal(a, b *string) bool {
+func equalText(a, b *string) bool {
 	if a == nil || b == nil {
 		return a == b
 	}

@@ -35,7 +35,7 @@ func (s *Service) Offers(ctx context.Context, tenantID uuid.UUID, currency strin
 	if err != nil {
 		return nil, err
 	}
-	used, err := s.used(ctx, tenantID)
+	used, err := s.currentUse(ctx, tenantID)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func (s *Service) Offers(ctx context.Context, tenantID uuid.UUID, currency strin
 // Violations returns the reasons why the tenant cannot select a plan; none where it
 // can.
 func (s *Service) Violations(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan) ([]Violation, error) {
-	used, err := s.used(ctx, tenantID)
+	used, err := s.currentUse(ctx, tenantID)
 	if err != nil {
 		return nil, err
 	}
@@ -77,9 +77,9 @@ func (s *Service) TeamTooLarge(ctx context.Context, tenantID uuid.UUID, plan cat
 	return err == nil && len(violations(plan, map[string]int64{catalog.TeamMembers: taken})) > 0, err
 }
 
-// used returns what the tenant uses of each feature that can have a quota, by
+// currentUse returns what the tenant uses of each feature that can have a quota, by
 // feature code.
-func (s *Service) used(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
+func (s *Service) currentUse(ctx context.Context, tenantID uuid.UUID) (map[string]int64, error) {
 	used := map[string]int64{}
 	metered, err := s.deps.Consumption.Current(ctx, tenantID)
 	if err != nil {

@@ -57,6 +57,7 @@ type Deps struct {
 
 // Service has the use cases of entitlements.
 type Service struct {
+	Register
 	deps    Deps
 	store   store
 	granted *querycache.Cache[uuid.UUID, []Feature] // by tenant; missing without an active subscription
@@ -64,27 +65,16 @@ type Service struct {
 
 // NewService returns the service.
 func NewService(d Deps) *Service {
-	s := &Service{deps: d, store: store{d.DB}}
+	s := &Service{Register: NewRegister(d.DB), deps: d, store: store{d.DB}}
 	s.granted = querycache.New(querycache.Config[uuid.UUID, []Feature]{
-		DB: d.DB, Tables: TermTables(), Load: s.store.granted,
+		DB: d.DB, Tables: TermTables(), Load: s.store.loadGranted,
 	})
 	return s
 }
 
-// HasActive reports whether the tenant has a subscription that grants features.
-func (s *Service) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
-	return s.store.hasActive(ctx, tenantID)
-}
-
-// ActiveAmong returns the tenants, out of those given, that have a subscription that grants
-// features.
-func (s *Service) ActiveAmong(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error) {
-	return s.store.activeAmong(ctx, tenantIDs)
-}
-
-// Granted returns the features of the tenant's subscription, sorted by code, or ErrNone
+// GrantedFeatures returns the features of the tenant's subscription, sorted by code, or ErrNone
 // without a subscription that grants features. Callers share the list and must not change it.
-func (s *Service) Granted(ctx context.Context, tenantID uuid.UUID) ([]Feature, error) {
+func (s *Service) GrantedFeatures(ctx context.Context, tenantID uuid.UUID) ([]Feature, error) {
 	features, found, err := s.granted.Get(ctx, tenantID)
 	if err == nil && !found {
 		err = ErrNone

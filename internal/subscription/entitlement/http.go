@@ -33,7 +33,7 @@ type Entitlement struct {
 
 // Entitlements handles GET /entitlements.
 func (h *HTTP) Entitlements(ctx context.Context, _ *tenantInput) (*rest.Data[[]Entitlement], error) {
-	granted, err := h.svc.Granted(ctx, authz.TenantID(ctx))
+	granted, err := h.svc.GrantedFeatures(ctx, authz.TenantID(ctx))
 	if err != nil && !errors.Is(err, ErrNone) {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func (h *HTTP) StudioAccess(ctx context.Context, _ *struct{}) (*rest.Data[Studio
 // it may: its subscription grants the studio's feature, with a quota above zero if
 // it has one.
 func (s *Service) whyStudioClosed(ctx context.Context, tenantID uuid.UUID) (string, error) {
-	granted, err := s.Granted(ctx, tenantID)
+	granted, err := s.GrantedFeatures(ctx, tenantID)
 	if errors.Is(err, ErrNone) {
 		return studioNoSubscription, nil
 	}

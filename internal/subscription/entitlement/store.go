@@ -34,9 +34,9 @@ func (s store) hasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) 
 	return has, sqldb.Wrap(err, "look for a subscription that is not free")
 }
 
-// granted reads the features of the tenants' subscriptions, sorted by code. Tenants without a
+// loadGranted reads the features of the tenants' subscriptions, sorted by code. Tenants without a
 // subscription that grants features are left out.
-func (s store) granted(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID][]Feature, error) {
+func (s store) loadGranted(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID][]Feature, error) {
 	found := make(map[uuid.UUID][]Feature, len(tenantIDs))
 	among, args := sqldb.Among(s.db, 1, "uuid", tenantIDs)
 	err := s.db.Each(ctx, sqldb.Query{
@@ -67,8 +67,8 @@ WHERE s.status IN ('active', 'trialing') AND s.tenant_id ` + among,
 	return found, err
 }
 
-// activeAmong returns the tenants that have a subscription that grants features.
-func (s store) activeAmong(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error) {
+// listActive returns the tenants that have a subscription that grants features.
+func (s store) listActive(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error) {
 	found := make(map[uuid.UUID]bool, len(tenantIDs))
 	if len(tenantIDs) == 0 {
 		return found, nil

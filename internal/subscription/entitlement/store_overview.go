@@ -43,8 +43,8 @@ WHERE s.status NOT IN ('canceled', 'incomplete_expired') AND s.tenant_id IN (`+p
 	return found, sqldb.Wrap(rows.Err(), "list subscriptions of tenants")
 }
 
-// anyTo reports whether a subscription that is not over is to one of the plans.
-func (s store) anyTo(ctx context.Context, plans []uuid.UUID) (bool, error) {
+// hasSubscribers reports whether a subscription that is not over is to one of the plans.
+func (s store) hasSubscribers(ctx context.Context, plans []uuid.UUID) (bool, error) {
 	places, args := placesOf(plans)
 	var found bool
 	err := s.db.Conn(ctx).QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM subscriptions

@@ -19,7 +19,7 @@ func TestTermTables(t *testing.T) {
 	db := dbtest.New(t, sqldb.SQLite)
 	s, ids := entitlement.NewService(entitlement.Deps{DB: db}), []uuid.UUID{uuid.New()}
 	read := dbtest.TablesRead(t, db, func(ctx context.Context) error {
-		if _, err := s.Granted(ctx, ids[0]); !errors.Is(err, entitlement.ErrNone) {
+		if _, err := s.GrantedFeatures(ctx, ids[0]); !errors.Is(err, entitlement.ErrNone) {
 			return err
 		}
 		queries, _ := s.TermsOf(ids)
@@ -29,10 +29,10 @@ func TestTermTables(t *testing.T) {
 		t.Errorf("reads %v, declares %v", read, want)
 	}
 	read = dbtest.TablesRead(t, db, func(ctx context.Context) error {
-		_, err := s.ActiveAmong(ctx, ids)
+		_, err := s.ListActive(ctx, ids)
 		return err
 	})
 	if want := []string{"subscriptions"}; !slices.Equal(read, want) {
-		t.Errorf("ActiveAmong reads %v, cached memberships depend on %v", read, want)
+		t.Errorf("ListActive reads %v, cached memberships depend on %v", read, want)
 	}
 }

@@ -20,15 +20,15 @@ const (
 	KindEnded       Kind = "ended"       // it counts no more
 )
 
-// counts reports whether a subscription in a state pays what recurs.
-func counts(status string) bool { return status == "active" || status == "past_due" }
+// isPaying reports whether a subscription in a state pays what recurs.
+func isPaying(status string) bool { return status == "active" || status == "past_due" }
 
 // most bounds what one subscription counts, so that sums fit.
 const most = 1_000_000_000_000_000
 
-// Monthly returns what a price comes to in a month, in minor units, rounded half up: a year
+// MonthlyAmount returns what a price comes to in a month, in minor units, rounded half up: a year
 // has 12 months, 52 weeks or 365 days.
-func Monthly(priceCents, quantity int64, unit string, count int32) int64 {
+func MonthlyAmount(priceCents, quantity int64, unit string, count int32) int64 {
 	times, per := int64(1), int64(1)
 	switch unit {
 	case "day":
@@ -71,14 +71,14 @@ type subscription struct {
 
 // level returns what the state of the subscription counts.
 func (s subscription) level() level {
-	if !counts(s.status) {
+	if !isPaying(s.status) {
 		return level{}
 	}
-	return s.paying()
+	return s.paidLevel()
 }
 
-func (s subscription) paying() level {
-	return level{true, Monthly(s.priceCents, s.quantity, s.intervalUnit, s.intervalCount)}
+func (s subscription) paidLevel() level {
+	return level{true, MonthlyAmount(s.priceCents, s.quantity, s.intervalUnit, s.intervalCount)}
 }
 
 // entry is a line of the journal.
@@ -110,7 +110,7 @@ func (s subscription) entries() []entry {
 		return s.step(began, level{}, now)
 	}
 	if (s.status == "canceled" || s.status == "unpaid") && began.Before(s.updatedAt) {
-		return append(s.step(began, level{}, s.paying()), s.step(s.updatedAt, s.paying(), level{})...)
+		return append(s.step(began, level{}, s.paidLevel()), s.step(s.updatedAt, s.paidLevel(), level{})...)
 	}
 	return nil
 }

@@ -36,7 +36,7 @@ func TestMonthly(t *testing.T) {
 		{0, 5, "month", 1, 0},
 		{999_999_999_999, 1_000_000, "day", 1, 1_000_000_000_000_000},
 	} {
-		if got := journal.Monthly(c.price, c.seats, c.unit, c.count); got != c.want {
+		if got := journal.MonthlyAmount(c.price, c.seats, c.unit, c.count); got != c.want {
 			t.Errorf("%d × %d each %d %s: %d a month, want %d", c.price, c.seats, c.count, c.unit, got, c.want)
 		}
 	}

@@ -104,13 +104,13 @@ func (j *Journal) foldSome(ctx context.Context) (int, error) {
 	}
 	amounts, counts := map[sum]int64{}, map[sum]int64{}
 	for _, e := range entries {
-		of := sum{e.currency, DayOf(e.at), e.kind}
-		amounts[of] += e.after - e.before
-		counts[of]++
+		key := sum{e.currency, DayOf(e.at), e.kind}
+		amounts[key] += e.after - e.before
+		counts[key]++
 	}
 	order := make([]sum, 0, len(counts))
-	for of := range counts {
-		order = append(order, of)
+	for key := range counts {
+		order = append(order, key)
 	}
 	slices.SortFunc(order, func(a, b sum) int {
 		if c := strings.Compare(a.currency, b.currency); c != 0 {
@@ -121,8 +121,8 @@ func (j *Journal) foldSome(ctx context.Context) (int, error) {
 		}
 		return strings.Compare(string(a.kind), string(b.kind))
 	})
-	for _, of := range order {
-		if err := j.store.addToDay(ctx, of, amounts[of], counts[of]); err != nil {
+	for _, key := range order {
+		if err := j.store.addToDay(ctx, key, amounts[key], counts[key]); err != nil {
 			return 0, err
 		}
 	}

@@ -58,13 +58,13 @@ func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]c
 		return nil, nil
 	case err != nil:
 		return nil, err
-	case !isNew && known.Status.Over() && !next.Status.Over():
+	case !isNew && known.Status.IsOver() && !next.Status.IsOver():
 		d.Kind, d.Field, d.Here, d.There = compare.StillRunning, "status", string(known.Status), string(next.Status)
 		return []compare.Difference{d}, nil
 	case !isNew:
 		return fieldDifferences(known, next), nil
 	}
-	adoption, other, err := s.deps.Subscriptions.AdoptionOf(ctx, next, remote)
+	adoption, other, err := s.deps.Subscriptions.DecideAdoption(ctx, next, remote)
 	if err != nil {
 		return nil, err
 	}

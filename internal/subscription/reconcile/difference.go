@@ -18,15 +18,15 @@ func fieldDifferences(here, there subscription.Subscription) []compare.Differenc
 		{"plan", here.PlanID.String(), there.PlanID.String()},
 		{"price", strconv.FormatInt(here.PriceCents, 10), strconv.FormatInt(there.PriceCents, 10)},
 		{"quantity", strconv.FormatInt(here.Quantity, 10), strconv.FormatInt(there.Quantity, 10)},
-		{"interval", interval(here), interval(there)},
-		{"billing_anchor", moment(&here.BillingAnchor), moment(&there.BillingAnchor)},
-		{"current_period_start", moment(&here.CurrentPeriodStart), moment(&there.CurrentPeriodStart)},
-		{"current_period_end", moment(&here.CurrentPeriodEnd), moment(&there.CurrentPeriodEnd)},
-		{"trial_ends_at", moment(here.TrialEndsAt), moment(there.TrialEndsAt)},
-		{"cancel_at", moment(here.CancelAt), moment(there.CancelAt)},
+		{"interval", formatInterval(here), formatInterval(there)},
+		{"billing_anchor", formatTime(&here.BillingAnchor), formatTime(&there.BillingAnchor)},
+		{"current_period_start", formatTime(&here.CurrentPeriodStart), formatTime(&there.CurrentPeriodStart)},
+		{"current_period_end", formatTime(&here.CurrentPeriodEnd), formatTime(&there.CurrentPeriodEnd)},
+		{"trial_ends_at", formatTime(here.TrialEndsAt), formatTime(there.TrialEndsAt)},
+		{"cancel_at", formatTime(here.CancelAt), formatTime(there.CancelAt)},
 		{"cancel_at_period_end", strconv.FormatBool(here.CancelAtPeriodEnd), strconv.FormatBool(there.CancelAtPeriodEnd)},
-		{"pending_change", pending(here), pending(there)},
-		{"canceled_at", moment(here.CanceledAt), moment(there.CanceledAt)},
+		{"pending_change", formatPending(here), formatPending(there)},
+		{"canceled_at", formatTime(here.CanceledAt), formatTime(there.CanceledAt)},
 	} {
 		if f.here != f.there {
 			found = append(found, compare.Difference{
@@ -38,18 +38,18 @@ func fieldDifferences(here, there subscription.Subscription) []compare.Differenc
 }
 
 // pending is the provider's price of a change that waits.
-func pending(s subscription.Subscription) string {
+func formatPending(s subscription.Subscription) string {
 	if s.Pending == nil {
 		return ""
 	}
 	return s.Pending.PSPPriceID
 }
 
-func interval(s subscription.Subscription) string {
+func formatInterval(s subscription.Subscription) string {
 	return fmt.Sprintf("%d %s", s.IntervalCount, s.IntervalUnit)
 }
 
-func moment(t *time.Time) string {
+func formatTime(t *time.Time) string {
 	if t == nil {
 		return ""
 	}

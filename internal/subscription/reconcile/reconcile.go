@@ -93,18 +93,18 @@ func (s *Service) Comparison() compare.Comparison[progress] {
 func (p part) run(ctx context.Context) (done bool, err error) {
 	var unlisted error
 	if !p.Listed {
-		done, unlisted = p.throughList(ctx)
+		done, unlisted = p.compareList(ctx)
 		if unlisted == nil && !done {
 			return false, nil
 		}
 		p.Listed = unlisted == nil
 	}
-	done, err = p.throughUnseen(ctx)
+	done, err = p.compareAllUnseen(ctx)
 	return done && unlisted == nil, errors.Join(unlisted, err)
 }
 
-// throughList compares the subscriptions that the provider has.
-func (p part) throughList(ctx context.Context) (done bool, err error) {
+// compareList compares the subscriptions that the provider has.
+func (p part) compareList(ctx context.Context) (done bool, err error) {
 	for remote, err := range p.deps.Provider.Subscriptions(ctx, "", p.After) {
 		if err != nil {
 			return false, fmt.Errorf("subscriptions of the provider's list after %q: %w", p.After, err)
@@ -137,21 +137,21 @@ func (p part) markSeen(ctx context.Context, pspID string) error {
 	return err
 }
 
-// throughUnseen looks at the subscriptions here that were not in the provider's list:
+// compareAllUnseen looks at the subscriptions here that were not in the provider's list:
 // they are newer than the list, or the provider does not know them.
 //
 // Invariant: a subscription ends here because the provider does not know it only
 // if the provider knows another one. Ids are never the same in two accounts, so
 // that proves that the provider is asked about the right account.
-func (p part) throughUnseen(ctx context.Context) (done bool, err error) {
-	sameAccount, err := p.store.anySeen(ctx, p.Since)
+func (p part) compareAllUnseen(ctx context.Context) (done bool, err error) {
+	sameAccount, err := p.store.hasSeen(ctx, p.Since)
 	if err != nil {
 		return false, err
 	}
 	sameAccount = sameAccount || len(p.seen) > 0
 	missing := false
 	for {
-		rows, err := p.store.unseen(ctx, p.Since, p.Here, unseenPage)
+		rows, err := p.store.listUnseen(ctx, p.Since, p.Here, unseenPage)
 		if err != nil {
 			return false, err
 		}
@@ -191,7 +191,7 @@ func (p part) compareUnseen(ctx context.Context, row unseen, end bool) (lost boo
 	remote, err := p.deps.Provider.GetSubscription(ctx, row.pspID)
 	switch {
 	case errors.Is(err, psp.ErrNotFound):
-		return true, p.note(row.pspID)(p.lost(ctx, sub, end))
+		return true, p.note(row.pspID)(p.handleLost(ctx, sub, end))
 	case err != nil:
 		return false, p.note(row.pspID)(nil, err)
 	default:
@@ -199,8 +199,8 @@ func (p part) compareUnseen(ctx context.Context, row unseen, end bool) (lost boo
 	}
 }
 
-// lost handles a subscription that the provider does not know.
-func (p part) lost(ctx context.Context, sub subscription.Subscription, end bool) ([]compare.Difference, error) {
+// handleLost handles a subscription that the provider does not know.
+func (p part) handleLost(ctx context.Context, sub subscription.Subscription, end bool) ([]compare.Difference, error) {
 	d := compare.Difference{Of: compare.OfSubscription, Kind: compare.MissingThere, TenantID: sub.TenantID, PSPID: sub.PSPSubscriptionID}
 	var err error
 	if end && p.Repair {

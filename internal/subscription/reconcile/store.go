@@ -23,8 +23,8 @@ func (s store) markSeen(ctx context.Context, pspID string, now time.Time) error 
 	return sqldb.Wrap(err, "mark subscription as seen")
 }
 
-// anySeen reports whether any subscription was in the provider's list since a time.
-func (s store) anySeen(ctx context.Context, since time.Time) (bool, error) {
+// hasSeen reports whether any subscription was in the provider's list since a time.
+func (s store) hasSeen(ctx context.Context, since time.Time) (bool, error) {
 	seen, err := s.q(ctx).AnySeen(ctx, &since)
 	return seen, sqldb.Wrap(err, "look for seen subscriptions")
 }
@@ -35,9 +35,9 @@ type unseen struct {
 	pspID string
 }
 
-// unseen lists subscriptions that are not over and were not in the provider's list
+// listUnseen lists subscriptions that are not over and were not in the provider's list
 // since a time, sorted by id.
-func (s store) unseen(ctx context.Context, since time.Time, after uuid.UUID, limit int32) ([]unseen, error) {
+func (s store) listUnseen(ctx context.Context, since time.Time, after uuid.UUID, limit int32) ([]unseen, error) {
 	rows, err := s.q(ctx).UnseenSubscriptions(ctx, reconcilesql.UnseenSubscriptionsParams{Since: &since, After: after, Most: limit})
 	if err != nil {
 		return nil, sqldb.Wrap(err, "list unseen subscriptions")

@@ -11,6 +11,20 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+type ChangePreview struct {
+	TenantID      uuid.UUID
+	PlanID        uuid.UUID
+	Asked         int64
+	Quantity      int64
+	ProrationDate time.Time
+	CreditCents   int64
+	ChargeCents   int64
+	PendingCents  int64
+	UsageCents    int64
+	ShownAt       time.Time
+	ExpiresAt     time.Time
+}
+
 type Checkout struct {
 	ID                     uuid.UUID
 	TenantID               uuid.UUID
@@ -26,6 +40,19 @@ type Checkout struct {
 	RefusedAt              *time.Time
 	CreatedAt              time.Time
 	UpdatedAt              time.Time
+}
+
+type PSPOperation struct {
+	ID             uuid.UUID
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+	Request        sqldb.JSON
+	State          string
+	LeasedUntil    time.Time
+	Origin         sqldb.JSON
+	RecordedAt     *time.Time
+	CreatedAt      time.Time
+	UpdatedAt      time.Time
 }
 
 type Subscription struct {

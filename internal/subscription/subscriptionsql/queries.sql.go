@@ -13,6 +13,24 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
+const acknowledgeOperation = `-- name: AcknowledgeOperation :execrows
+UPDATE psp_operations SET state = 'done', updated_at = $3 WHERE tenant_id = $1 AND id = $2 AND state = 'abandoned'
+`
+
+type AcknowledgeOperationParams struct {
+	TenantID  uuid.UUID
+	ID        uuid.UUID
+	UpdatedAt time.Time
+}
+
+func (q *Queries) AcknowledgeOperation(ctx context.Context, arg AcknowledgeOperationParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, acknowledgeOperation, arg.TenantID, arg.ID, arg.UpdatedAt)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const changeMeteredTerms = `-- name: ChangeMeteredTerms :exec
 UPDATE subscriptions SET metered_period = $4, metered_terms = $3 WHERE tenant_id = $1 AND id = $2
 `
@@ -24,7 +42,7 @@ type ChangeMeteredTermsParams struct {
 	Period       *time.Time
 }
 
-// A change of plan changes what bills the usage of a period.
+// A change of plan changes the items that bill the usage of a period.
 func (q *Queries) ChangeMeteredTerms(ctx context.Context, arg ChangeMeteredTermsParams) error {
 	_, err := q.db.ExecContext(ctx, changeMeteredTerms,
 		arg.TenantID,
@@ -59,6 +77,30 @@ func (q *Queries) Checkout(ctx context.Context, id uuid.UUID) (Checkout, error) 
 		&i.UpdatedAt,
 	)
 	return i, err
+}
+
+const closeOperation = `-- name: CloseOperation :execrows
+UPDATE psp_operations SET state = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'pending'
+`
+
+type CloseOperationParams struct {
+	TenantID  uuid.UUID
+	ID        uuid.UUID
+	State     string
+	UpdatedAt time.Time
+}
+
+func (q *Queries) CloseOperation(ctx context.Context, arg CloseOperationParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, closeOperation,
+		arg.TenantID,
+		arg.ID,
+		arg.State,
+		arg.UpdatedAt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const completeCheckout = `-- name: CompleteCheckout :exec
@@ -120,7 +162,7 @@ type CustomersOfPlanRow struct {
 	PriceID       *uuid.UUID
 }
 
-// Who pays which price of a plan. A price that the plan has no more, or another by now, has
+// The tenants of each price of a plan. A price that the plan no longer has, or has changed, has
 // no id.
 // They are counted first, in the order of an index, and their prices looked up after.
 func (q *Queries) CustomersOfPlan(ctx context.Context, planID uuid.UUID) ([]CustomersOfPlanRow, error) {
@@ -165,7 +207,7 @@ type DecideMeteredParams struct {
 	Period       *time.Time
 }
 
-// What bills the usage of a period is decided once.
+// The items that bill the usage of a period are decided once.
 func (q *Queries) DecideMetered(ctx context.Context, arg DecideMeteredParams) (int64, error) {
 	result, err := q.db.ExecContext(ctx, decideMetered,
 		arg.TenantID,
@@ -179,12 +221,75 @@ func (q *Queries) DecideMetered(ctx context.Context, arg DecideMeteredParams) (i
 	return result.RowsAffected()
 }
 
+const deductDepartures = `-- name: DeductDepartures :exec
+UPDATE subscriptions SET departures = departures - $3 WHERE tenant_id = $1 AND id = $2 AND departures >= $3
+`
+
+type DeductDeparturesParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+	Followed int64
+}
+
+func (q *Queries) DeductDepartures(ctx context.Context, arg DeductDeparturesParams) error {
+	_, err := q.db.ExecContext(ctx, deductDepartures, arg.TenantID, arg.ID, arg.Followed)
+	return err
+}
+
 const deleteCheckouts = `-- name: DeleteCheckouts :exec
 DELETE FROM checkouts WHERE tenant_id = $1
 `
 
 func (q *Queries) DeleteCheckouts(ctx context.Context, tenantID uuid.UUID) error {
 	_, err := q.db.ExecContext(ctx, deleteCheckouts, tenantID)
+	return err
+}
+
+const deleteExpiredPreviews = `-- name: DeleteExpiredPreviews :exec
+DELETE FROM change_previews WHERE tenant_id = $1 AND expires_at <= $2
+`
+
+type DeleteExpiredPreviewsParams struct {
+	TenantID  uuid.UUID
+	ExpiresAt time.Time
+}
+
+func (q *Queries) DeleteExpiredPreviews(ctx context.Context, arg DeleteExpiredPreviewsParams) error {
+	_, err := q.db.ExecContext(ctx, deleteExpiredPreviews, arg.TenantID, arg.ExpiresAt)
+	return err
+}
+
+const deleteItem = `-- name: DeleteItem :exec
+DELETE FROM waiting_items
+WHERE waiting_items.tenant_id = $1 AND waiting_items.subscription_id = $2 AND waiting_items.psp_item_id = $3 AND NOT EXISTS (
+    SELECT 1 FROM psp_operations o
+    WHERE o.tenant_id = waiting_items.tenant_id AND o.id = waiting_items.operation_id AND o.state = 'pending'
+)
+`
+
+type DeleteItemParams struct {
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+	PSPItemID      string
+}
+
+// Not while the operation that stored it may still have its invoice made.
+func (q *Queries) DeleteItem(ctx context.Context, arg DeleteItemParams) error {
+	_, err := q.db.ExecContext(ctx, deleteItem, arg.TenantID, arg.SubscriptionID, arg.PSPItemID)
+	return err
+}
+
+const deletePreviews = `-- name: DeletePreviews :exec
+DELETE FROM change_previews WHERE tenant_id = $1 AND plan_id = $2
+`
+
+type DeletePreviewsParams struct {
+	TenantID uuid.UUID
+	PlanID   uuid.UUID
+}
+
+func (q *Queries) DeletePreviews(ctx context.Context, arg DeletePreviewsParams) error {
+	_, err := q.db.ExecContext(ctx, deletePreviews, arg.TenantID, arg.PlanID)
 	return err
 }
 
@@ -202,19 +307,24 @@ func (q *Queries) ExpireCheckout(ctx context.Context, arg ExpireCheckoutParams) 
 	return err
 }
 
-const forgetDepartures = `-- name: ForgetDepartures :exec
-UPDATE subscriptions SET departures = departures - $3 WHERE tenant_id = $1 AND id = $2 AND departures >= $3
+const hadTrial = `-- name: HadTrial :one
+SELECT EXISTS (
+    SELECT 1 FROM trials t
+    JOIN plans p ON p.product_id = t.product_id
+    WHERE t.tenant_id = $1 AND p.id = $2
+)
 `
 
-type ForgetDeparturesParams struct {
+type HadTrialParams struct {
 	TenantID uuid.UUID
-	ID       uuid.UUID
-	Followed int64
+	PlanID   uuid.UUID
 }
 
-func (q *Queries) ForgetDepartures(ctx context.Context, arg ForgetDeparturesParams) error {
-	_, err := q.db.ExecContext(ctx, forgetDepartures, arg.TenantID, arg.ID, arg.Followed)
-	return err
+func (q *Queries) HadTrial(ctx context.Context, arg HadTrialParams) (bool, error) {
+	row := q.db.QueryRowContext(ctx, hadTrial, arg.TenantID, arg.PlanID)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
 }
 
 const hasSuccessor = `-- name: HasSuccessor :one
@@ -259,6 +369,34 @@ func (q *Queries) InsertCheckout(ctx context.Context, arg InsertCheckoutParams) 
 		arg.PriceCents,
 		arg.Quantity,
 		arg.ReplacesSubscriptionID,
+		arg.CreatedAt,
+	)
+	return err
+}
+
+const insertOperation = `-- name: InsertOperation :exec
+INSERT INTO psp_operations (id, tenant_id, subscription_id, request, origin, state, leased_until, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, 'pending', $6, $7, $7)
+`
+
+type InsertOperationParams struct {
+	ID             uuid.UUID
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+	Request        sqldb.JSON
+	Origin         sqldb.JSON
+	LeasedUntil    time.Time
+	CreatedAt      time.Time
+}
+
+func (q *Queries) InsertOperation(ctx context.Context, arg InsertOperationParams) error {
+	_, err := q.db.ExecContext(ctx, insertOperation,
+		arg.ID,
+		arg.TenantID,
+		arg.SubscriptionID,
+		arg.Request,
+		arg.Origin,
+		arg.LeasedUntil,
 		arg.CreatedAt,
 	)
 	return err
@@ -332,6 +470,29 @@ func (q *Queries) InsertSubscription(ctx context.Context, arg InsertSubscription
 	return err
 }
 
+const insertTrial = `-- name: InsertTrial :exec
+INSERT INTO trials (tenant_id, product_id, subscription_id, began_at)
+SELECT $1, p.product_id, $2, $3 FROM plans p WHERE p.id = $4
+ON CONFLICT (tenant_id, product_id) DO NOTHING
+`
+
+type InsertTrialParams struct {
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+	BeganAt        time.Time
+	PlanID         uuid.UUID
+}
+
+func (q *Queries) InsertTrial(ctx context.Context, arg InsertTrialParams) error {
+	_, err := q.db.ExecContext(ctx, insertTrial,
+		arg.TenantID,
+		arg.SubscriptionID,
+		arg.BeganAt,
+		arg.PlanID,
+	)
+	return err
+}
+
 const lastAnsweredCheckout = `-- name: LastAnsweredCheckout :one
 SELECT id FROM checkouts
 WHERE tenant_id = $1 AND plan_id = $2 AND psp_session_id IS NOT NULL
@@ -344,12 +505,137 @@ type LastAnsweredCheckoutParams struct {
 	PlanID   uuid.UUID
 }
 
-// The newest of a plan whose session the provider has told.
+// The newest of a plan whose session the provider has returned.
 func (q *Queries) LastAnsweredCheckout(ctx context.Context, arg LastAnsweredCheckoutParams) (uuid.UUID, error) {
 	row := q.db.QueryRowContext(ctx, lastAnsweredCheckout, arg.TenantID, arg.PlanID)
 	var id uuid.UUID
 	err := row.Scan(&id)
 	return id, err
+}
+
+const lastChange = `-- name: LastChange :one
+SELECT request, origin FROM psp_operations
+WHERE tenant_id = $1 AND subscription_id = $2 AND recorded_at IS NOT NULL AND request ->> 'kind' = 'change'
+ORDER BY created_at DESC, id DESC
+LIMIT 1
+`
+
+type LastChangeParams struct {
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+}
+
+type LastChangeRow struct {
+	Request sqldb.JSON
+	Origin  sqldb.JSON
+}
+
+// The newest change of plan whose effect was recorded.
+func (q *Queries) LastChange(ctx context.Context, arg LastChangeParams) (LastChangeRow, error) {
+	row := q.db.QueryRowContext(ctx, lastChange, arg.TenantID, arg.SubscriptionID)
+	var i LastChangeRow
+	err := row.Scan(&i.Request, &i.Origin)
+	return i, err
+}
+
+const lastPreview = `-- name: LastPreview :one
+SELECT tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at FROM change_previews
+WHERE tenant_id = $1 AND plan_id = $2 AND (asked = $3 OR quantity = $4) AND expires_at > $5
+ORDER BY CASE WHEN asked = $3 AND quantity <> $4 THEN 0 ELSE 1 END, shown_at DESC
+LIMIT 1
+`
+
+type LastPreviewParams struct {
+	TenantID uuid.UUID
+	PlanID   uuid.UUID
+	Asked    int64
+	Quantity int64
+	Now      time.Time
+}
+
+// The newest of the same change, by the requested or by the resulting number of seats. A
+// preview that resulted in another number than the change does now goes first: it is outdated.
+func (q *Queries) LastPreview(ctx context.Context, arg LastPreviewParams) (ChangePreview, error) {
+	row := q.db.QueryRowContext(ctx, lastPreview,
+		arg.TenantID,
+		arg.PlanID,
+		arg.Asked,
+		arg.Quantity,
+		arg.Now,
+	)
+	var i ChangePreview
+	err := row.Scan(
+		&i.TenantID,
+		&i.PlanID,
+		&i.Asked,
+		&i.Quantity,
+		&i.ProrationDate,
+		&i.CreditCents,
+		&i.ChargeCents,
+		&i.PendingCents,
+		&i.UsageCents,
+		&i.ShownAt,
+		&i.ExpiresAt,
+	)
+	return i, err
+}
+
+const lastRequestedOperation = `-- name: LastRequestedOperation :one
+SELECT id, tenant_id, subscription_id, request, state, leased_until, origin, recorded_at, created_at, updated_at FROM psp_operations
+WHERE tenant_id = $1 AND subscription_id = $2 AND request ->> 'kind' IN ('cancel', 'cancel_now', 'resume', 'change', 'drop')
+ORDER BY created_at DESC, id DESC
+LIMIT 1
+`
+
+type LastRequestedOperationParams struct {
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+}
+
+// The newest operation that a user requested.
+func (q *Queries) LastRequestedOperation(ctx context.Context, arg LastRequestedOperationParams) (PSPOperation, error) {
+	row := q.db.QueryRowContext(ctx, lastRequestedOperation, arg.TenantID, arg.SubscriptionID)
+	var i PSPOperation
+	err := row.Scan(
+		&i.ID,
+		&i.TenantID,
+		&i.SubscriptionID,
+		&i.Request,
+		&i.State,
+		&i.LeasedUntil,
+		&i.Origin,
+		&i.RecordedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
+}
+
+const leaseOperation = `-- name: LeaseOperation :execrows
+UPDATE psp_operations SET leased_until = $3, updated_at = $4
+WHERE tenant_id = $1 AND id = $2 AND state = 'pending' AND leased_until <= $5
+`
+
+type LeaseOperationParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+	Until    time.Time
+	Now      time.Time
+	FreeAt   time.Time
+}
+
+func (q *Queries) LeaseOperation(ctx context.Context, arg LeaseOperationParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, leaseOperation,
+		arg.TenantID,
+		arg.ID,
+		arg.Until,
+		arg.Now,
+		arg.FreeAt,
+	)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 const liveOfPlan = `-- name: LiveOfPlan :many
@@ -503,6 +789,26 @@ func (q *Queries) LookAtCheckout(ctx context.Context, arg LookAtCheckoutParams) 
 	return result.RowsAffected()
 }
 
+const markTrialEndMailed = `-- name: MarkTrialEndMailed :execrows
+UPDATE subscriptions SET trial_end_told = trial_ends_at
+WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end
+AND (cancel_at IS NULL OR cancel_at > trial_ends_at)
+AND trial_ends_at IS NOT NULL AND (trial_end_told IS NULL OR trial_end_told <> trial_ends_at)
+`
+
+type MarkTrialEndMailedParams struct {
+	TenantID uuid.UUID
+	ID       uuid.UUID
+}
+
+func (q *Queries) MarkTrialEndMailed(ctx context.Context, arg MarkTrialEndMailedParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, markTrialEndMailed, arg.TenantID, arg.ID)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const minorUnits = `-- name: MinorUnits :one
 SELECT minor_units FROM currencies WHERE code = $1
 `
@@ -512,26 +818,6 @@ func (q *Queries) MinorUnits(ctx context.Context, code string) (int32, error) {
 	var minor_units int32
 	err := row.Scan(&minor_units)
 	return minor_units, err
-}
-
-const noteTrialEndTold = `-- name: NoteTrialEndTold :execrows
-UPDATE subscriptions SET trial_end_told = trial_ends_at
-WHERE tenant_id = $1 AND id = $2 AND status = 'trialing' AND NOT cancel_at_period_end
-AND (cancel_at IS NULL OR cancel_at > trial_ends_at)
-AND trial_ends_at IS NOT NULL AND (trial_end_told IS NULL OR trial_end_told <> trial_ends_at)
-`
-
-type NoteTrialEndToldParams struct {
-	TenantID uuid.UUID
-	ID       uuid.UUID
-}
-
-func (q *Queries) NoteTrialEndTold(ctx context.Context, arg NoteTrialEndToldParams) (int64, error) {
-	result, err := q.db.ExecContext(ctx, noteTrialEndTold, arg.TenantID, arg.ID)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
 }
 
 const olderSubscriptionsOfTenant = `-- name: OlderSubscriptionsOfTenant :many
@@ -637,7 +923,7 @@ type OpenCheckoutsRow struct {
 	PSPSessionID *string
 }
 
-// Those that a subscription has followed are not waited for.
+// Checkouts before the current subscription are left out.
 func (q *Queries) OpenCheckouts(ctx context.Context, arg OpenCheckoutsParams) ([]OpenCheckoutsRow, error) {
 	rows, err := q.db.QueryContext(ctx, openCheckouts, arg.TenantID, arg.Since)
 	if err != nil {
@@ -659,6 +945,33 @@ func (q *Queries) OpenCheckouts(ctx context.Context, arg OpenCheckoutsParams) ([
 		return nil, err
 	}
 	return items, nil
+}
+
+const pendingOperation = `-- name: PendingOperation :one
+SELECT id, tenant_id, subscription_id, request, state, leased_until, origin, recorded_at, created_at, updated_at FROM psp_operations WHERE tenant_id = $1 AND subscription_id = $2 AND state = 'pending'
+`
+
+type PendingOperationParams struct {
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+}
+
+func (q *Queries) PendingOperation(ctx context.Context, arg PendingOperationParams) (PSPOperation, error) {
+	row := q.db.QueryRowContext(ctx, pendingOperation, arg.TenantID, arg.SubscriptionID)
+	var i PSPOperation
+	err := row.Scan(
+		&i.ID,
+		&i.TenantID,
+		&i.SubscriptionID,
+		&i.Request,
+		&i.State,
+		&i.LeasedUntil,
+		&i.Origin,
+		&i.RecordedAt,
+		&i.CreatedAt,
+		&i.UpdatedAt,
+	)
+	return i, err
 }
 
 const plansOfPSPPrice = `-- name: PlansOfPSPPrice :many
@@ -688,6 +1001,24 @@ func (q *Queries) PlansOfPSPPrice(ctx context.Context, pspPriceID *string) ([]uu
 	return items, nil
 }
 
+const recordOperation = `-- name: RecordOperation :execrows
+UPDATE psp_operations SET recorded_at = $3 WHERE tenant_id = $1 AND id = $2 AND recorded_at IS NULL
+`
+
+type RecordOperationParams struct {
+	TenantID   uuid.UUID
+	ID         uuid.UUID
+	RecordedAt *time.Time
+}
+
+func (q *Queries) RecordOperation(ctx context.Context, arg RecordOperationParams) (int64, error) {
+	result, err := q.db.ExecContext(ctx, recordOperation, arg.TenantID, arg.ID, arg.RecordedAt)
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
+}
+
 const refuseCheckout = `-- name: RefuseCheckout :exec
 UPDATE checkouts SET refused_at = $2, updated_at = $2 WHERE tenant_id = $3 AND id = $1 AND refused_at IS NULL
 `
@@ -700,6 +1031,27 @@ type RefuseCheckoutParams struct {
 
 func (q *Queries) RefuseCheckout(ctx context.Context, arg RefuseCheckoutParams) error {
 	_, err := q.db.ExecContext(ctx, refuseCheckout, arg.ID, arg.RefusedAt, arg.TenantID)
+	return err
+}
+
+const releaseOperation = `-- name: ReleaseOperation :exec
+UPDATE psp_operations SET leased_until = $3, updated_at = $4 WHERE tenant_id = $1 AND id = $2 AND state = 'pending'
+`
+
+type ReleaseOperationParams struct {
+	TenantID    uuid.UUID
+	ID          uuid.UUID
+	LeasedUntil time.Time
+	UpdatedAt   time.Time
+}
+
+func (q *Queries) ReleaseOperation(ctx context.Context, arg ReleaseOperationParams) error {
+	_, err := q.db.ExecContext(ctx, releaseOperation,
+		arg.TenantID,
+		arg.ID,
+		arg.LeasedUntil,
+		arg.UpdatedAt,
+	)
 	return err
 }
 
@@ -746,6 +1098,62 @@ func (q *Queries) SetCheckoutSession(ctx context.Context, arg SetCheckoutSession
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const storeItem = `-- name: StoreItem :exec
+INSERT INTO waiting_items (tenant_id, subscription_id, operation_id, psp_item_id, created_at) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (tenant_id, subscription_id, psp_item_id) DO UPDATE SET operation_id = excluded.operation_id
+`
+
+type StoreItemParams struct {
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+	OperationID    uuid.UUID
+	PSPItemID      string
+	CreatedAt      time.Time
+}
+
+func (q *Queries) StoreItem(ctx context.Context, arg StoreItemParams) error {
+	_, err := q.db.ExecContext(ctx, storeItem,
+		arg.TenantID,
+		arg.SubscriptionID,
+		arg.OperationID,
+		arg.PSPItemID,
+		arg.CreatedAt,
+	)
+	return err
+}
+
+const storedItems = `-- name: StoredItems :many
+SELECT psp_item_id FROM waiting_items WHERE tenant_id = $1 AND subscription_id = $2 ORDER BY created_at, psp_item_id
+`
+
+type StoredItemsParams struct {
+	TenantID       uuid.UUID
+	SubscriptionID uuid.UUID
+}
+
+func (q *Queries) StoredItems(ctx context.Context, arg StoredItemsParams) ([]string, error) {
+	rows, err := q.db.QueryContext(ctx, storedItems, arg.TenantID, arg.SubscriptionID)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	items := []string{}
+	for rows.Next() {
+		var psp_item_id string
+		if err := rows.Scan(&psp_item_id); err != nil {
+			return nil, err
+		}
+		items = append(items, psp_item_id)
+	}
+	if err := rows.Close(); err != nil {
+		return nil, err
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return items, nil
 }
 
 const subscriptionByPSPID = `-- name: SubscriptionByPSPID :one
@@ -1040,4 +1448,45 @@ func (q *Queries) UpdateSubscription(ctx context.Context, arg UpdateSubscription
 		return 0, err
 	}
 	return result.RowsAffected()
+}
+
+const upsertPreview = `-- name: UpsertPreview :exec
+INSERT INTO change_previews (
+    tenant_id, plan_id, asked, quantity, proration_date, credit_cents, charge_cents, pending_cents, usage_cents, shown_at, expires_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+ON CONFLICT (tenant_id, plan_id, asked)
+DO UPDATE SET quantity = excluded.quantity, proration_date = excluded.proration_date, credit_cents = excluded.credit_cents,
+    charge_cents = excluded.charge_cents, pending_cents = excluded.pending_cents, usage_cents = excluded.usage_cents,
+    shown_at = excluded.shown_at, expires_at = excluded.expires_at
+`
+
+type UpsertPreviewParams struct {
+	TenantID      uuid.UUID
+	PlanID        uuid.UUID
+	Asked         int64
+	Quantity      int64
+	ProrationDate time.Time
+	CreditCents   int64
+	ChargeCents   int64
+	PendingCents  int64
+	UsageCents    int64
+	ShownAt       time.Time
+	ExpiresAt     time.Time
+}
+
+func (q *Queries) UpsertPreview(ctx context.Context, arg UpsertPreviewParams) error {
+	_, err := q.db.ExecContext(ctx, upsertPreview,
+		arg.TenantID,
+		arg.PlanID,
+		arg.Asked,
+		arg.Quantity,
+		arg.ProrationDate,
+		arg.CreditCents,
+		arg.ChargeCents,
+		arg.PendingCents,
+		arg.UsageCents,
+		arg.ShownAt,
+		arg.ExpiresAt,
+	)
+	return err
 }

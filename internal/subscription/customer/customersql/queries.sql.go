@@ -115,19 +115,19 @@ func (q *Queries) InsertCustomer(ctx context.Context, arg InsertCustomerParams) 
 	return err
 }
 
-const keepFormerCustomer = `-- name: KeepFormerCustomer :exec
+const insertFormerCustomer = `-- name: InsertFormerCustomer :exec
 INSERT INTO former_psp_customers (psp_customer_id, tenant_id, deleted_at) VALUES ($1, $2, $3)
 ON CONFLICT DO NOTHING
 `
 
-type KeepFormerCustomerParams struct {
+type InsertFormerCustomerParams struct {
 	PSPCustomerID string
 	TenantID      uuid.UUID
 	DeletedAt     time.Time
 }
 
-func (q *Queries) KeepFormerCustomer(ctx context.Context, arg KeepFormerCustomerParams) error {
-	_, err := q.db.ExecContext(ctx, keepFormerCustomer, arg.PSPCustomerID, arg.TenantID, arg.DeletedAt)
+func (q *Queries) InsertFormerCustomer(ctx context.Context, arg InsertFormerCustomerParams) error {
+	_, err := q.db.ExecContext(ctx, insertFormerCustomer, arg.PSPCustomerID, arg.TenantID, arg.DeletedAt)
 	return err
 }
 

@@ -1,0 +1,110 @@
+package invoice
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/i18n"
+	"github.com/tenantry/tenantry/internal/mail/letters"
+)
+
+// The last event of an invoice that was published. An invoice from before there were events
+// has another value, and publishes nothing.
+const (
+	publishedNothing = ""
+	publishedIssued  = "issued"
+	publishedPaid    = "paid"
+	publishedVoided  = "void"
+)
+
+// pendingEvents returns the events to publish for an invoice in a status, and the last event
+// then. States that arrive late, in another order, or twice, publish nothing again.
+func pendingEvents(lastEvent string, status Status) (events []hook.Type, next string) {
+	if lastEvent != publishedNothing && lastEvent != publishedIssued || status == Draft {
+		return nil, lastEvent
+	}
+	if next = publishedIssued; lastEvent == publishedNothing {
+		events = append(events, hook.InvoiceIssued)
+	}
+	switch status {
+	case Paid:
+		return append(events, hook.InvoicePaid), publishedPaid
+	case Void:
+		return append(events, hook.InvoiceVoided), publishedVoided
+	default:
+		return events, next
+	}
+}
+
+// publish hands the new events of an invoice to the outbox, under the tenant's lock, in the
+// transaction that stores its state (rules: webhooks#types).
+func (s *Service) publish(ctx context.Context, inv Invoice) error {
+	lastEvent, err := s.store.lastEvent(ctx, inv)
+	if err != nil {
+		return err
+	}
+	events, next := pendingEvents(lastEvent, inv.Status)
+	if len(events) == 0 {
+		return nil
+	}
+	if err := s.store.setLastEvent(ctx, inv, next); err != nil {
+		return err
+	}
+	for _, event := range events {
+		err := hook.Tell(ctx, s.deps.Events, event, inv.TenantID, func(ctx context.Context) (any, error) {
+			if s.deps.Issuing != nil {
+				inv, err = s.store.invoice(ctx, inv.TenantID, inv.ID)
+			}
+			return view(inv), err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if slices.Contains(events, hook.InvoicePaid) {
+		return s.mailReceipt(ctx, inv)
+	}
+	return nil
+}
+
+// mailReceipt thanks the tenant for a payment, once for each invoice, where the operator wants
+// it (rules: mail#optional-mails). Where nothing was paid there is no receipt.
+func (s *Service) mailReceipt(ctx context.Context, inv Invoice) error {
+	if !s.deps.Letters.SendsReceipts() || inv.charged().AmountCents <= 0 {
+		return nil
+	}
+	if s.deps.Issuing != nil { // with its own number
+		var err error
+		if inv, err = s.store.invoice(ctx, inv.TenantID, inv.ID); err != nil {
+			return err
+		}
+	}
+	t, err := s.deps.Tenants.Get(ctx, inv.TenantID)
+	if err != nil {
+		return err
+	}
+	to, err := s.deps.Tenants.BillingEmail(ctx, t)
+	if err != nil || to == nil {
+		return err
+	}
+	units, err := s.store.minorUnits(ctx, inv.Total.Currency)
+	if err != nil {
+		return err
+	}
+	locale, err := s.deps.Tenants.Locale(ctx, t, i18n.Default)
+	if err != nil {
+		return err
+	}
+	r := letters.Receipt{Tenant: t.Name, Number: inv.Number, Amount: inv.charged(), MinorUnits: units, PaidAt: s.deps.Clock.Now()}
+	if inv.PaidAt != nil {
+		r.PaidAt = *inv.PaidAt
+	}
+	for _, line := range inv.Lines {
+		if line.PlanID != nil {
+			r.What = line.Description
+			break
+		}
+	}
+	return s.deps.Letters.Receipt(ctx, locale, *to, r)
+}

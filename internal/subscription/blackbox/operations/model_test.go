@@ -1,0 +1,443 @@
+package blackbox_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
+	"github.com/tenantry/tenantry/internal/testkit/dbtest"
+)
+
+// life is a tenant that lives through random events, beside the model of its money.
+type life struct {
+	*apptest.Customer
+	*market
+	t        *testing.T
+	draw     *rand.Rand
+	currency int // which of modelCurrencies
+	members  []string
+	tried    bool   // whether it had the product's trial
+	card     string // the one at the provider
+	money    account
+	told     []string // what happened, for a failure
+}
+
+// market is what lives buy: plans with prices that change.
+type market struct {
+	admin  apptest.CatalogAdmin
+	ids    map[string]string
+	prices map[string][3]int
+	count  map[string]int // how often something happened
+}
+
+var modelCurrencies = [3]struct {
+	code string
+	step int64
+}{{"EUR", 1}, {"JPY", 1}, {"KWD", 10}}
+
+// Whatever tenants do, they are billed what a model computes that knows prices and the
+// calendar alone, to the smallest unit: purchases with and without trial, other plans,
+// cycles and seats, cancellations and new purchases, price changes between a look and
+// the purchase, cards that fail and credit. What a preview shows is what is charged,
+// without exception.
+func TestMoneyIsThatOfTheModel(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		addCurrency(s, "JPY", 0)
+		addCurrency(s, "KWD", 3)
+		m := &market{admin: s.CatalogAdmin(), ids: map[string]string{}, prices: map[string][3]int{}, count: map[string]int{}}
+		product := m.admin.CreateProduct("lives")
+		for _, p := range sold {
+			m.prices[p.slug] = p.prices
+			m.ids[p.slug] = m.admin.CreatePricedPlan(product, p.slug, m.pricesOf(p.slug), apptest.Object{
+				"pricing_type": p.kind, "billing_cycle": p.cycle, "trial_days": p.trial,
+			})
+		}
+		lives := make([]*life, dbtest.Rounds(6, 100))
+		for i := range lives {
+			l := &life{
+				Customer: s.NewCustomer(fmt.Sprintf("life%d", i)), market: m, t: t, currency: i % 3,
+				draw: rand.New(rand.NewPCG(uint64(i), 17)), card: apptest.CardPays,
+			}
+			l.members = []string{l.Email}
+			l.money.step = modelCurrencies[l.currency].step
+			lives[i] = l
+		}
+		draw := rand.New(rand.NewPCG(11, 13))
+		for range dbtest.Rounds(12, 16) {
+			for _, l := range lives {
+				l.live()
+			}
+			m.settle(s, lives, time.Duration(1+draw.IntN(12*24*60*60))*time.Second)
+		}
+		t.Log(m.count)
+		events := []string{"purchase", "change", "outdated", "member", "cancellation", "end", "price", "card"}
+		if len(lives) == 100 {
+			events = append(events, "resumption", "refused card", "confirmation", "dropped", "overdue")
+		}
+		for _, event := range events {
+			if m.count[event] == 0 {
+				t.Errorf("there was no %s", event)
+			}
+		}
+	})
+}
+
+// settle lets time go by until no renewal's invoice is a draft any more, and compares.
+func (m *market) settle(s *apptest.Server, lives []*life, d time.Duration) {
+	s.T.Helper()
+	s.Advance(d)
+	for draft := true; draft; {
+		draft = false
+		for _, in := range s.AllProviderObjects("invoice") {
+			draft = draft || in.At("status") == "draft"
+		}
+		if draft {
+			s.Advance(2 * time.Hour)
+		}
+	}
+	now := s.Now()
+	for _, l := range lives {
+		l.LogInAgain() // the old token has expired
+		l.money.pass(now)
+		l.agrees("after " + d.String())
+	}
+}
+
+// live lets one random event happen.
+func (l *life) live() {
+	defer func() {
+		if l.t.Failed() {
+			l.t.Logf("%s: %q, %+v", l.Email, l.told, l.money)
+		}
+	}()
+	switch {
+	case l.money.status == "":
+		l.buy()
+	case l.money.owes():
+		l.mend()
+	default:
+		events := []func(){l.change, l.change, l.change, l.change, l.team, l.team, l.team, l.cancel, l.cancel, l.cancelNow, l.price, l.replaceCard}
+		events[l.draw.IntN(len(events))]()
+	}
+}
+
+func (l *life) note(event, text string, args ...any) {
+	l.count[event]++
+	l.told = append(l.told, fmt.Sprintf(text, args...))
+}
+
+// pricesOf are the prices of a plan by currency.
+func (m *market) pricesOf(slug string) map[string]int {
+	prices := map[string]int{}
+	for i, c := range modelCurrencies {
+		prices[c.code] = m.prices[slug][i]
+	}
+	return prices
+}
+
+func (l *life) unit(slug string) int64 { return int64(l.prices[slug][l.currency]) }
+
+// pick draws a plan other than one, with a quantity that has room for the team.
+func (l *life) pick(other string) (offered, int64) {
+	plans := slices.DeleteFunc(slices.Clone(sold), func(p offered) bool { return p.slug == other })
+	p := plans[l.draw.IntN(len(plans))]
+	if p.kind == "seat" {
+		return p, int64(len(l.members) + l.draw.IntN(4))
+	}
+	return p, 1
+}
+
+// buy subscribes, where there is no subscription.
+func (l *life) buy() {
+	p, quantity := l.pick("")
+	trial := p.trial
+	if l.tried {
+		trial = 0
+	}
+	body := apptest.With(apptest.ReturnURLs, apptest.Object{"plan_id": l.ids[p.slug], "currency": modelCurrencies[l.currency].code, "quantity": quantity})
+	page := l.Call("POST", l.Path("/checkout"), l.Token, body).Want(200).Str("data.url")
+	if l.draw.IntN(4) == 0 {
+		l.Submit(page, apptest.Card(apptest.CardDeclined))
+		l.note("declined card", "a declined card")
+	}
+	l.drawCard()
+	form := apptest.Card(l.card)
+	if l.card == apptest.CardConfirms {
+		form = apptest.Confirmation(l.card)
+	}
+	l.Submit(page, form).Want(303)
+	apptest.Eventually(l.t, "the subscription", func() bool { return l.Subscription(l.Owner).At("data") != nil })
+	l.AwaitNotifications()
+	l.money.buy(p, l.unit(p.slug), quantity, l.startedAt(), trial)
+	l.tried = l.tried || trial > 0
+	l.note("purchase", "buys %s × %d", p.slug, quantity)
+	l.agrees("bought " + p.slug)
+}
+
+// startedAt is when the newest subscription began.
+func (l *life) startedAt() time.Time {
+	subs := l.ProviderObjects(l.Owner, "subscription")
+	return unix(subs[len(subs)-1], "created")
+}
+
+// unix reads a time of the provider's.
+func unix(a apptest.Reply, path string) time.Time {
+	a.T.Helper()
+	seconds, ok := a.At(path).(float64)
+	if !ok {
+		a.T.Fatalf("%s is %v", path, a.At(path))
+	}
+	return time.Unix(int64(seconds), 0).UTC()
+}
+
+// promise is what a preview shows.
+type promise struct{ Credit, Charge, Pending int64 }
+
+func promiseOf(a apptest.Reply, at string) promise {
+	cents := func(key string) int64 { v, _ := a.At(at + key).(float64); return int64(v) }
+	return promise{cents(".credit.cents"), cents(".charge.cents"), cents(".breakdown.pending.cents")}
+}
+
+// change looks at what another plan costs, and takes it. Sometimes something comes in
+// between that makes it cost something else: then nothing is charged but what the
+// refusal shows.
+func (l *life) change() {
+	p, quantity := l.pick(l.money.plan.slug)
+	ask := func() apptest.Reply {
+		return l.ChangePlan(l.Owner, p.slug, apptest.Object{"quantity": quantity})
+	}
+	from := l.Now().Truncate(time.Second)
+	l.told = append(l.told, fmt.Sprintf("looks at %s × %d", p.slug, quantity))
+	shown := l.PreviewChange(l.Owner, p.slug, int(quantity)).Want(200)
+	amounts := "data"
+	at := l.promised(promiseOf(shown, amounts), p, quantity, from)
+	if l.draw.IntN(4) == 0 {
+		l.reprice(p.slug)
+		if credit, charge, pending := l.money.cost(p, l.unit(p.slug), quantity, at); promiseOf(shown, "data") != (promise{credit, charge, pending}) {
+			from = l.Now().Truncate(time.Second)
+			shown = ask()
+			shown.WantRefused(409, "preview_outdated")
+			amounts = "preview"
+			at = l.promised(promiseOf(shown, amounts), p, quantity, from)
+			l.note("outdated", "was shown other amounts")
+			l.agrees("outdated")
+		}
+	}
+	if l.money.pays(p, l.unit(p.slug), quantity, at) {
+		ask().Want(200).WantAt("data.action", "updated")
+	} else if !l.unpaid(ask()) {
+		return
+	}
+	l.AwaitNotifications()
+	made := l.Subscription(l.Owner).TimeAt("data.current_period_start")
+	l.money.change(p, l.unit(p.slug), quantity, at, made)
+	l.note("change", "changes to %s × %d", p.slug, quantity)
+	l.agrees("changed to " + p.slug)
+}
+
+// unpaid goes on after a change that the card does not pay by itself, and reports
+// whether it is made: a card that is refused changes nothing. One whose owner has to
+// confirm makes it wait, until that is done or it is dropped.
+func (l *life) unpaid(asked apptest.Reply) (made bool) {
+	l.t.Helper()
+	if l.card == apptest.CardFailsAtRenewal {
+		asked.WantRefused(422, "plan_change_error")
+		l.note("refused card", "the card is refused")
+		l.agrees("refused")
+		return false
+	}
+	page := asked.Want(200).WantAt("data.action", "confirmation_required").Str("data.payment_action.url")
+	l.Subscription(l.Owner).WantAt("data.price_cents", float64(l.money.unit)).WantAt("data.pending_change.payment_action.type", "confirm")
+	if l.draw.IntN(3) == 0 {
+		l.Call("DELETE", l.Path("/subscription/pending-change"), l.Token, nil).Want(204)
+		l.AwaitNotifications()
+		l.note("dropped", "drops the change")
+		l.agrees("dropped")
+		return false
+	}
+	l.Submit(page, apptest.Confirmation("")).Want(303)
+	l.AwaitNotifications()
+	l.note("confirmation", "confirms")
+	return true
+}
+
+// mend pays what is owed, with another card where the present one is refused.
+func (l *life) mend() {
+	if l.card == apptest.CardFailsAtRenewal {
+		l.ReplaceCard(apptest.CardPays)
+		l.setCard(apptest.CardPays)
+		l.agrees("a new card pays nothing by itself")
+	}
+	list := l.Call("GET", l.Path("/invoices?status=open&sort=issue_date"), l.Token, nil).Want(200)
+	present := l.Subscription(l.Owner).At("data.id")
+	for _, open := range list.At("data").([]any) {
+		in := open.(apptest.Object)
+		paid := l.Call("POST", l.Path("/invoices/"+in["id"].(string)+"/pay"), l.Token, nil)
+		// An earlier subscription's invoice is paid by the card that subscription had.
+		earlier := in["subscription_id"] != present
+		if l.card == apptest.CardConfirms && !earlier || earlier && paid.Status == 422 {
+			paid.WantRefused(422, "payment_failed")
+			answer := apptest.Confirmation("")
+			if earlier && paid.At("payment_action.type") == "pay" {
+				answer = apptest.Card(apptest.CardPays)
+			}
+			l.Submit(paid.Str("payment_action.url"), answer).Want(303)
+		} else {
+			paid.Want(200).WantAt("data.status", "paid")
+		}
+	}
+	l.AwaitNotifications()
+	l.money.settled()
+	l.note("overdue", "pays what is owed")
+	l.agrees("paid")
+}
+
+func (l *life) setCard(card string) { l.card, l.money.away = card, card == apptest.CardPays }
+
+func (l *life) drawCard() {
+	l.setCard([]string{apptest.CardPays, apptest.CardPays, apptest.CardFailsAtRenewal, apptest.CardConfirms}[l.draw.IntN(4)])
+}
+
+// replaceCard gives another card.
+func (l *life) replaceCard() {
+	l.drawCard()
+	l.ReplaceCard(l.card)
+	l.note("card", "has the card %s", l.card)
+	l.agrees("another card")
+}
+
+// promised returns the second for which the model's amounts are those that were shown.
+func (l *life) promised(shown promise, p offered, quantity int64, from time.Time) time.Time {
+	l.t.Helper()
+	var got promise
+	for at := from; !at.After(l.Now()); at = at.Add(time.Second) {
+		got.Credit, got.Charge, got.Pending = l.money.cost(p, l.unit(p.slug), quantity, at)
+		if got == shown {
+			return at
+		}
+	}
+	l.t.Fatalf("%s: %s × %d is shown as %+v, the model has %+v; %q", l.Email, p.slug, quantity, shown, got, l.told)
+	return from
+}
+
+// reprice gives a plan new prices.
+func (l *life) reprice(slug string) {
+	prices := l.prices[slug]
+	for i := range prices {
+		step := int(modelCurrencies[i].step)
+		prices[i] = max(prices[i]*(50+l.draw.IntN(100))/100/step, 70) * step
+	}
+	l.prices[slug] = prices
+	l.admin.Token = l.Admin()
+	var list []any
+	for currency, cents := range l.pricesOf(slug) {
+		list = append(list, apptest.Price(currency, cents))
+	}
+	l.admin.AdminCall("PUT", "/plans/"+l.ids[slug]+"/prices", apptest.Object{"prices": list}).Want(200)
+	l.note("price", "%s has new prices", slug)
+}
+
+// price changes the price of the plan that the tenant has: it keeps the old one.
+func (l *life) price() { l.reprice(l.money.plan.slug) }
+
+// team lets somebody join or leave.
+func (l *life) team() {
+	before := l.money.quantity
+	if len(l.members) > 1 && l.draw.IntN(2) == 0 {
+		last := len(l.members) - 1
+		l.Call("DELETE", l.Path("/team/members/")+l.members[last], l.Token, nil).Want(200)
+		l.members = l.members[:last]
+		l.note("member", "somebody leaves")
+		l.seats(before, int64(len(l.members)))
+		return
+	}
+	name := fmt.Sprintf("m%d-%s", l.count["member"], l.Email)
+	_, id := l.Join(l.Owner, "Member", name, "member")
+	l.members = append(l.members, strconv.FormatInt(id, 10))
+	l.note("member", "somebody joins")
+	l.seats(before, max(before, int64(len(l.members))))
+}
+
+// seats expects the provider to follow the team.
+func (l *life) seats(before, after int64) {
+	if l.money.plan.kind != "seat" || before == after {
+		l.agrees("team")
+		return
+	}
+	apptest.Eventually(l.t, "the seats", func() bool { return l.Subscription(l.Owner).At("data.quantity") == float64(after) })
+	l.AwaitNotifications()
+	var at time.Time // in a trial nothing is prorated
+	if made := l.ProviderObjects(l.Owner, "invoiceitem"); !l.money.trial {
+		at = unix(made[len(made)-1], "period.start")
+	}
+	l.money.seats(after, at)
+	l.agrees("seats")
+}
+
+// cancel lets the subscription end with its period, or takes that back.
+func (l *life) cancel() {
+	if l.money.ends {
+		l.Call("POST", l.Path("/subscription/resume"), l.Token, nil).Want(200)
+		l.note("resumption", "resumes")
+	} else {
+		l.Call("POST", l.Path("/subscription/cancel"), l.Token, apptest.Object{}).Want(200)
+		l.note("cancellation", "cancels")
+	}
+	l.money.ends = !l.money.ends
+	l.AwaitNotifications()
+	l.agrees("canceled or resumed")
+}
+
+// cancelNow ends the subscription.
+func (l *life) cancelNow() {
+	l.Call("POST", l.Path("/subscription/cancel"), l.Token, apptest.Object{"immediately": true}).Want(200)
+	l.AwaitNotifications()
+	l.money.endNow()
+	l.note("end", "cancels now")
+	l.agrees("canceled now")
+}
+
+// agrees compares the service and the provider with the model.
+func (l *life) agrees(when string) {
+	l.t.Helper()
+	got := []bill{}
+	for _, in := range l.ProviderObjects(l.Owner, "invoice") {
+		switch status := in.Str("status"); {
+		case status != "void":
+			got = append(got, bill{int64(in.At("total").(float64)), status})
+		case in.At("amount_paid") != 0.0:
+			l.t.Errorf("%s, %s: a void invoice has %v paid", l.Email, when, in.At("amount_paid"))
+		}
+	}
+	want := append([]bill{}, l.money.bills...)
+	credit := 0.0
+	if c := l.ProviderObjects(l.Owner, "customer"); len(c) > 0 {
+		credit = c[0].At("balance").(float64)
+	}
+	sub := l.Subscription(l.Owner)
+	status, _ := sub.At("data.status").(string)
+	diff := cmp.Diff(want, got) + cmp.Diff(-float64(l.money.credit), credit) + cmp.Diff(l.money.status, status)
+	if status != "" {
+		type shown struct {
+			Price, Quantity float64
+			Ends            bool
+			Start, End      time.Time
+		}
+		diff += cmp.Diff(
+			shown{float64(l.money.unit), float64(l.money.quantity), l.money.ends, l.money.start, l.money.end},
+			shown{
+				sub.At("data.price_cents").(float64), sub.At("data.quantity").(float64), sub.At("data.cancel_at_period_end").(bool),
+				sub.TimeAt("data.current_period_start"), sub.TimeAt("data.current_period_end"),
+			})
+	}
+	if diff != "" {
+		l.t.Fatalf("%s, %s: the model and what is (-want +got):\n%s%q", l.Email, when, diff, l.told)
+	}
+}

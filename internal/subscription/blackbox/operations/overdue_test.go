@@ -1,0 +1,99 @@
+package blackbox_test
+
+import (
+	"testing"
+
+	"github.com/tenantry/tenantry/internal/testkit/apptest"
+)
+
+// A tenant that owes for its period can change its plan, but gets nothing back for
+// time that it has not paid for, and no access before it has paid.
+func TestChangeWhileOverdue(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("mini", "flat", "month", 900, 0, map[string]int{"api-calls": 100})
+		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
+		k := s.Customers()
+		open := k.AddOwing("ada", "eve")
+		o := k.Names["ada"]
+		stays := func(plan string) {
+			t.Helper()
+			s.Subscription(o).WantAt("data.status", "past_due").WantAt("data.plan.name", plan)
+			if list := s.Call("GET", o.Path("/entitlements"), o.Token, nil).Want(200).At("data").([]any); len(list) != 0 {
+				t.Errorf("%d features are granted", len(list))
+			}
+			if n := len(s.ProviderObjects(o, "invoice")); n != 2 {
+				t.Errorf("%d invoices", n)
+			}
+			s.ProviderObjects(o, "customer")[0].WantAt("balance", 0.0)
+		}
+		stays("Starter")
+		// More is paid at once, or nothing happens.
+		wantAmounts(s.PreviewChange(o, "pro", 0))
+		s.ChangePlan(o, "pro", nil).WantRefused(422, "plan_change_error")
+		stays("Starter")
+		if net := wantAmounts(s.PreviewChange(o, "mini", 0)); net != 0 {
+			t.Errorf("less comes to %v", net)
+		}
+		s.ChangePlan(o, "mini", nil).Want(200).WantAt("data.action", "updated").WantAt("data.subscription.status", "past_due")
+		stays("mini")
+		s.PayAtProvider(open["ada"])
+		s.AwaitNotifications()
+		s.Subscription(o).WantAt("data.status", "active").WantAt("data.plan.name", "mini").WantAt("data.price_cents", 900.0)
+
+		// What costs nothing begins at once, as it would for anybody; what is owed
+		// stays so.
+		o = k.Names["eve"]
+		if net := wantAmounts(s.PreviewChange(o, "free", 0)); net != 0 {
+			t.Errorf("the free plan comes to %v", net)
+		}
+		s.ChangePlan(o, "free", nil).Want(200)
+		s.AwaitNotifications()
+		s.Subscription(o).WantAt("data.plan.name", "Free").WantAt("data.price_cents", 0.0)
+		s.ProviderObjects(o, "customer")[0].WantAt("balance", 0.0)
+		if got := s.InvoiceStates(o)[open["eve"]]; got != "open" {
+			t.Errorf("the invoice is %s", got)
+		}
+	})
+}
+
+// A change that makes an invoice would make the subscription active once that is paid. So
+// what is owed is paid first, or nothing happens.
+func TestChangePaysWhatIsOwed(t *testing.T) {
+	t.Parallel()
+	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
+		s.AddPlan("pro", "flat", "month", 4900, 0, nil)
+		s.AddPlan("annual", "flat", "year", 40000, 0, nil)
+		s.AddPlan("weekly", "flat", "week", 500, 0, nil)
+		k := s.Customers()
+		names := map[string]string{"more": "pro", "longer": "annual", "shorter": "weekly", "refused": "weekly"}
+		open := k.AddOwing("more", "longer", "shorter", "refused")
+		for name, plan := range names {
+			b := buyer{&apptest.Customer{Server: s, Owner: k.Names[name], Email: name + "@example.com"}}
+			before := len(b.invoices())
+			if name == "refused" {
+				s.ChangePlan(b.Owner, plan, nil).WantRefused(422, "plan_change_error")
+				s.AwaitNotifications()
+				b.WantStatus("past_due")
+				if got := s.InvoiceStates(b.Owner)[open[name]]; got != "open" || len(b.invoices()) != before {
+					t.Errorf("refused: the invoice is %s, %d were made", got, len(b.invoices())-before)
+				}
+				continue
+			}
+			b.ReplaceCard(apptest.CardPays)
+			b.WantStatus("past_due")
+			shown := b.sees(plan, 0)
+			// Nothing of the open invoice is credited, and all that is charged is shown.
+			s.ChangePlan(b.Owner, plan, nil).Want(200).WantAt("data.action", "updated")
+			made := b.invoices()[before:]
+			if len(made) != 1 || shown.credit != 0 || shown.net != made[0].At("total").(float64)+1900 {
+				t.Errorf("%s: shown is %+v, invoiced %v", name, shown, made)
+			}
+			s.AwaitNotifications()
+			s.Subscription(b.Owner).WantAt("data.status", "active").WantAt("data.plan.id", s.PlanID(b.Owner, plan))
+			if got := s.InvoiceStates(b.Owner)[open[name]]; got != "paid" {
+				t.Errorf("%s: what was owed is %s", name, got)
+			}
+		}
+	})
+}

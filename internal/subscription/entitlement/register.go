@@ -1,0 +1,49 @@
+package entitlement
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/tenant"
+)
+
+// Register lists the tenants that are subscribed. It needs the database alone, so that the
+// domains below subscriptions can use it.
+type Register struct{ store store }
+
+// NewRegister returns the register.
+func NewRegister(db *sqldb.DB) Register { return Register{store{db}} }
+
+// HasActive reports whether the tenant has a subscription that grants features.
+func (r Register) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) {
+	return r.store.hasActive(ctx, tenantID)
+}
+
+// ListActive returns the given tenants that have a subscription that grants features.
+func (r Register) ListActive(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error) {
+	return r.store.listActive(ctx, tenantIDs)
+}
+
+// Overview returns the status and the plan of each tenant's subscription, in one
+// query; a tenant whose subscriptions are all over is left out.
+func (r Register) Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]tenant.Overview, error) {
+	if len(tenantIDs) == 0 {
+		return map[uuid.UUID]tenant.Overview{}, nil
+	}
+	return r.store.overview(ctx, tenantIDs)
+}
+
+// HasBought reports whether a tenant ever paid for a subscription.
+func (r Register) HasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) {
+	return r.store.hasBought(ctx, tenantID)
+}
+
+// HasSubscribers reports whether a subscription that is not over is to one of the plans.
+func (r Register) HasSubscribers(ctx context.Context, plans []uuid.UUID) (bool, error) {
+	if len(plans) == 0 {
+		return false, nil
+	}
+	return r.store.hasSubscribers(ctx, plans)
+}

@@ -1,0 +1,87 @@
+package subscription
+
+import (
+	"context"
+
+	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/rest"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+)
+
+type previewInput struct {
+	tenantInput
+	PlanID   string `query:"new_plan_id" required:"true" format:"uuid"`
+	Quantity int64  `query:"quantity" minimum:"1" maximum:"999999" doc:"Seats of a seat plan; default as many as now, but not fewer than the members."`
+}
+
+// PreviewChange handles GET /subscription/preview-change.
+func (h *HTTP) PreviewChange(ctx context.Context, in *previewInput) (*rest.Data[ChangePreview], error) {
+	planID, err := shape.ParseID(in.PlanID)
+	if err != nil {
+		return nil, err
+	}
+	p, err := h.svc.previewChange(ctx, authz.TenantID(ctx), planID, in.Quantity)
+	if err != nil {
+		return nil, err
+	}
+	return rest.OK(newChangePreview(p)), nil
+}
+
+type changeInput struct {
+	tenantInput
+	Body struct {
+		PlanID     string  `json:"new_plan_id" format:"uuid"`
+		Quantity   *int64  `json:"quantity,omitempty" minimum:"1" maximum:"999999" doc:"Seats of a seat plan; default as many as now, but not fewer than the members."`
+		SuccessURL *string `json:"success_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"Required from a free plan to a paid one."`
+		CancelURL  *string `json:"cancel_url,omitempty" nullable:"true" format:"uri" maxLength:"2048" doc:"Required from a free plan to a paid one."`
+	}
+}
+
+// CheckChangePlan is the check behind rest.Checks for ChangePlan.
+func (h *HTTP) CheckChangePlan(ctx context.Context, in *changeInput) error {
+	planID, _ := shape.ParseID(in.Body.PlanID) // no plan has a malformed id
+	sub, err := h.svc.LoadCurrent(ctx, authz.TenantID(ctx))
+	if err != nil || sub.PlanID == planID { // the present plan may be off sale
+		return err
+	}
+	_, err = h.svc.planOnSale(ctx, planID, "new_plan_id")
+	return err
+}
+
+// ChangePlan handles POST /subscription/change-plan.
+func (h *HTTP) ChangePlan(ctx context.Context, in *changeInput) (*rest.Data[PlanChange], error) {
+	planID, err := shape.ParseID(in.Body.PlanID)
+	if err != nil {
+		return nil, err
+	}
+	result, err := h.svc.changePlan(ctx, authz.TenantID(ctx), changeParams{
+		planID: planID, quantity: orZero(in.Body.Quantity),
+		successURL: orZero(in.Body.SuccessURL), cancelURL: orZero(in.Body.CancelURL),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if c := result.checkout; c != nil {
+		return rest.OK(PlanChange{Action: "checkout_required", CheckoutURL: c.URL, SessionID: c.ID}), nil
+	}
+	v, err := h.svc.view(ctx, result.sub)
+	if err != nil {
+		return nil, err
+	}
+	if result.isPending {
+		return rest.OK(PlanChange{Action: "confirmation_required", PaymentAction: v.PaymentAction, Subscription: v}), nil
+	}
+	return rest.OKMessage(PlanChange{Action: "updated", Subscription: v}, "subscription.plan_changed"), nil
+}
+
+// DropChange handles DELETE /subscription/pending-change.
+func (h *HTTP) DropChange(ctx context.Context, _ *tenantInput) (*rest.NoBody, error) {
+	return &rest.NoBody{}, h.svc.dropChange(ctx, authz.TenantID(ctx))
+}
+
+func orZero[T any](v *T) (zero T) {
+	if v == nil {
+		return zero
+	}
+	return *v
+}

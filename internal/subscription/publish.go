@@ -1,0 +1,58 @@
+package subscription
+
+import (
+	"context"
+	"time"
+
+	"github.com/tenantry/tenantry/internal/hook"
+)
+
+// publishChange hands a change of a subscription to the outbox, in the transaction that stores it
+// and at its end: one event, with the name that says most. A state with the same view
+// publishes nothing (rules: webhooks#types).
+func (s *Service) publishChange(ctx context.Context, before, after Subscription) error {
+	switch {
+	case after.Status == Canceled && before.Status != Canceled:
+		return s.publish(ctx, hook.SubscriptionCanceled, after)
+	case after.Status == PastDue && before.Status != PastDue:
+		return s.publish(ctx, hook.SubscriptionPastDue, after)
+	case before.hasSameView(after):
+		return nil
+	default:
+		return s.publish(ctx, hook.SubscriptionUpdated, after)
+	}
+}
+
+// publish hands an event about a subscription to the outbox.
+func (s *Service) publish(ctx context.Context, t hook.Type, sub Subscription) error {
+	return hook.Tell(ctx, s.deps.Events, t, sub.TenantID, func(ctx context.Context) (any, error) {
+		now, err := s.store.byPSPID(ctx, sub.PSPSubscriptionID) // the transaction may have stored a reason, too
+		if err != nil {
+			return nil, err
+		}
+		return s.view(ctx, now)
+	})
+}
+
+// hasSameView reports whether the API shows two states in the same way, but for the time of the
+// last change. A reason comes with another change.
+func (s Subscription) hasSameView(o Subscription) bool {
+	return s.Status == o.Status && s.PlanID == o.PlanID && s.PriceCents == o.PriceCents && s.Quantity == o.Quantity &&
+		s.Interval() == o.Interval() && s.CurrentPeriodStart.Equal(o.CurrentPeriodStart) && s.CurrentPeriodEnd.Equal(o.CurrentPeriodEnd) &&
+		sameTime(s.TrialEndsAt, o.TrialEndsAt) && s.IsEnding() == o.IsEnding() && sameTime(s.CancelAt, o.CancelAt) &&
+		sameTime(s.CanceledAt, o.CanceledAt) && s.Action == o.Action && s.Pending.hasSameView(o.Pending)
+}
+
+func (p *PendingChange) hasSameView(o *PendingChange) bool {
+	if p == nil || o == nil {
+		return p == o
+	}
+	return p.PlanID == o.PlanID && p.ExpiresAt.Equal(o.ExpiresAt)
+}
+
+func sameTime(a, b *time.Time) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Equal(*b)
+}

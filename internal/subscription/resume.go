@@ -1,0 +1,46 @@
+package subscription
+
+import (
+	"context"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/psp"
+)
+
+// resume takes a scheduled end of the tenant's running subscription back. It refuses a
+// subscription without one (subscription_not_resumable).
+func (s *Service) resume(ctx context.Context, tenantID uuid.UUID) (Subscription, error) {
+	op, claimed, err := s.claim(ctx, request{
+		load:    s.runningLoader(tenantID),
+		repeats: isKind(opResume),
+		check: func(_ context.Context, sub Subscription) (instruction, verdict, error) {
+			if !sub.IsEnding() {
+				return instruction{}, nothingToDo, errNotResumable
+			}
+			return instruction{Kind: opResume}, mustSend, nil
+		},
+		missing: ErrNotFound,
+	})
+	if err != nil || !claimed {
+		return op.before, err
+	}
+	return s.settle(ctx, op, notFoundAs(ErrNotFound, s.sendResume(ctx, op)))
+}
+
+// sendResume clears what is set of the two ways to schedule an end, never both. Where it was
+// scheduled the other way meanwhile, the answer shows it.
+func (s *Service) sendResume(ctx context.Context, op operation) error {
+	after, err := s.clearEnd(ctx, op, op.before.CancelAtPeriodEnd, op.key())
+	if err == nil && after.CancelAt != nil {
+		_, err = s.clearEnd(ctx, op, after.CancelAtPeriodEnd, op.key()+"-other")
+	}
+	return err
+}
+
+func (s *Service) clearEnd(ctx context.Context, op operation, withPeriod bool, key string) (psp.Subscription, error) {
+	if withPeriod {
+		return s.deps.Provider.SetCancelAtPeriodEnd(ctx, op.before.PSPSubscriptionID, false, key)
+	}
+	return s.deps.Provider.ClearCancelAt(ctx, op.before.PSPSubscriptionID, key)
+}

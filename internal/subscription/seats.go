@@ -1,0 +1,233 @@
+package subscription
+
+import (
+	"context"
+	"errors"
+	"math/big"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/catalog"
+	"github.com/tenantry/tenantry/internal/jobs"
+	"github.com/tenantry/tenantry/internal/psp"
+)
+
+// JobSeats is the kind of the jobs that have the quantity of a seat plan follow the
+// members.
+const JobSeats = "subscription.seats"
+
+// pendingPause is how long the seats do not follow after a change of plan was found pending.
+const pendingPause = 10 * time.Minute
+
+// seats compares a tenant's team with its subscription.
+type seats struct {
+	members  int64
+	limit    *int64 // the quota of team members; nil is unlimited
+	billed   int64  // the subscription's quantity
+	due      int64  // the quantity that the team makes
+	price    int64  // per seat, in minor units; 0 where seats are not billed
+	currency string
+	isBySeat bool // the plan is billed by the seat
+}
+
+// availableSeats returns how many more members the plan allows, nil when unlimited; 0 where
+// the tenant has more members than the plan's quota.
+func (s seats) availableSeats() *int64 {
+	if s.limit == nil {
+		return nil
+	}
+	left := max(*s.limit-s.members, 0)
+	return &left
+}
+
+// isSynced reports whether the billed quantity has caught up with the team.
+func (s seats) isSynced() bool { return !s.isBySeat || s.billed == s.due }
+
+// compareSeats compares the tenant's team with its running subscription; ErrNotFound
+// without one.
+func (s *Service) compareSeats(ctx context.Context, tenantID uuid.UUID) (seats, error) {
+	sub, err := s.loadRunning(ctx, tenantID)
+	if err != nil {
+		return seats{}, err
+	}
+	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
+	if err != nil {
+		return seats{}, err
+	}
+	compared := seats{billed: sub.Quantity, currency: sub.Currency, isBySeat: plan.PricingType == catalog.Seat}
+	if compared.isBySeat {
+		compared.price = sub.PriceCents
+	}
+	if compared.members, err = s.deps.Tenants.CountMembers(ctx, tenantID); err != nil {
+		return seats{}, err
+	}
+	compared.due = sub.seatsFor(compared.members)
+	compared.limit, err = s.deps.Entitlements.SeatLimit(ctx, tenantID)
+	return compared, err
+}
+
+// SeatLimit returns how many seats a team may take now, nil when unlimited: the quota of
+// team members on the tenant's plan, or on the plan that a change is being made to if that
+// is lower. The change counted the seats when it began, under the tenant's lock; a later
+// join holds the lock too, and finds the change. The outcome of a change whose answer
+// was lost is read back by the time that it can no longer be repeated.
+func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, error) {
+	limit, err := s.deps.Entitlements.SeatLimit(ctx, tenantID)
+	if err != nil {
+		return nil, err
+	}
+	sub, err := s.LoadCurrent(ctx, tenantID)
+	if errors.Is(err, ErrNotFound) {
+		return limit, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	op, err := s.store.pendingOperation(ctx, sub)
+	if errors.Is(err, errNoOperation) {
+		return limit, nil
+	}
+	if err != nil || op.Kind != opChange || !op.isRepeatable(s.deps.Clock.Now()) {
+		return limit, err
+	}
+	plan, err := s.deps.Catalog.Plan(ctx, op.PlanID)
+	if quota := plan.SeatQuota(); quota != nil && (limit == nil || *quota < *limit) {
+		limit = quota
+	}
+	return limit, err
+}
+
+// SeatsChanged has the billed quantity follow the team, in the background; it is
+// called in the transaction that changes the team.
+func (s *Service) SeatsChanged(ctx context.Context, tenantID uuid.UUID) error {
+	_, err := s.LoadCurrent(ctx, tenantID)
+	if errors.Is(err, ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.deps.Jobs.Enqueue(ctx, JobSeats, tenantID, jobs.Key(tenantID.String()))
+}
+
+// SeatFreed is SeatsChanged for a member who has left: seats that were bought beyond
+// the members do not stay.
+//
+// Invariant: a departure is counted in the transaction that makes it, and until an
+// operation that was prepared after it is done. So neither a join nor an operation
+// that was under way keeps the seat.
+func (s *Service) SeatFreed(ctx context.Context, tenantID uuid.UUID) error {
+	if err := s.store.countDeparture(ctx, tenantID); err != nil {
+		return err
+	}
+	return s.SeatsChanged(ctx, tenantID)
+}
+
+// deductDepartures notes that the quantity has followed so many departures.
+func (s *Service) deductDepartures(ctx context.Context, sub Subscription, departures int64) error {
+	if departures == 0 {
+		return nil
+	}
+	return s.store.deductDepartures(ctx, sub, departures)
+}
+
+// HandleSeats is the handler of JobSeats. It sets the quantity that the team makes at
+// that time, so that it may run late, again, or once for many changes. It is an
+// operation like a change of plan, so that neither overwrites the other. Then it limits the
+// pending credit for seats to the part that is paid by now.
+func (s *Service) HandleSeats(ctx context.Context, job jobs.Job) error {
+	var tenantID uuid.UUID
+	if err := job.Decode(&tenantID); err != nil {
+		return err
+	}
+	postponed, err := s.syncSeats(ctx, tenantID)
+	if postponed {
+		later := s.deps.Clock.Now().Add(pendingPause)
+		return s.deps.Jobs.Enqueue(ctx, JobSeats, tenantID, jobs.Key(tenantID.String()), jobs.At(later))
+	}
+	if err == nil {
+		err = s.rechargeCredit(ctx, tenantID)
+	}
+	if errors.Is(err, ErrNotFound) {
+		return nil // it is over: there is nothing to bill
+	}
+	return psp.Permanent(err)
+}
+
+// syncSeats has the quantity of a seat plan follow the members. It is postponed while a change
+// of plan is pending, because the provider would drop the change for another one.
+func (s *Service) syncSeats(ctx context.Context, tenantID uuid.UUID) (postponed bool, _ error) {
+	op, claimed, err := s.claim(ctx, request{
+		load: s.runningLoader(tenantID),
+		check: func(ctx context.Context, sub Subscription) (instruction, verdict, error) {
+			if postponed = sub.hasPendingChange(s.deps.Clock.Now()); postponed {
+				return instruction{}, nothingToDo, nil
+			}
+			return s.checkSeats(ctx, sub)
+		},
+		missing: ErrNotFound,
+	})
+	if err != nil || !claimed {
+		return postponed, err
+	}
+	monthly := op.before.Interval().LongerThanMonth()
+	_, sent := s.deps.Provider.SetQuantity(ctx, op.change(), monthly, op.key())
+	_, err = s.settle(ctx, op, notFoundAs(ErrNotFound, sent))
+	return false, err
+}
+
+// checkSeats returns the instruction to bill the members of a team.
+func (s *Service) checkSeats(ctx context.Context, sub Subscription) (instruction, verdict, error) {
+	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
+	if err != nil {
+		return instruction{}, nothingToDo, err
+	}
+	members, err := s.deps.Tenants.CountMembers(ctx, sub.TenantID)
+	if err != nil || plan.PricingType != catalog.Seat || members == 0 {
+		return instruction{}, nothingToDo, err
+	}
+	seats := sub.seatsFor(members)
+	if sub.Quantity == seats {
+		return instruction{}, nothingToDo, s.deductDepartures(ctx, sub, sub.Departures)
+	}
+	remote, err := s.deps.Provider.GetSubscription(ctx, sub.PSPSubscriptionID)
+	if err != nil {
+		return instruction{}, nothingToDo, notFoundAs(ErrNotFound, err)
+	}
+	in := instruction{Kind: opQuantity, ItemID: remote.ItemID, Quantity: seats, Departures: sub.Departures, ProductID: remote.ProductID}
+	if seats > remote.Quantity {
+		return in, mustSend, nil
+	}
+	err = s.limitCredit(ctx, sub, remote, &in)
+	return in, mustSend, err
+}
+
+// limitCredit limits the credit for seats that are given up to the part that was paid. While
+// the invoice of a renewal is a draft it counts as paid: the credit waits for the next
+// invoice, and by then it is known.
+func (s *Service) limitCredit(ctx context.Context, sub Subscription, remote psp.Subscription, in *instruction) error {
+	at := s.deps.Clock.Now().Truncate(time.Second)
+	paid, err := s.readPaidTime(ctx, sub, remote, at)
+	if err != nil || paid.isWhole() {
+		return err
+	}
+	share := paid.share
+	if paid.draft {
+		share = paid.collected
+	}
+	if in.ProrationDate = at; share.Sign() == 0 {
+		in.Unprorated = true
+		return nil
+	}
+	units, err := s.deps.Provider.UnitsRead(ctx, sub.Currency)
+	if err != nil {
+		return err
+	}
+	credit := remainingValue(psp.InvoiceLine{
+		Amount: remote.UnitAmount * (remote.Quantity - in.Quantity), PeriodStart: remote.PeriodStart, PeriodEnd: remote.PeriodEnd,
+	}, at)
+	whole := new(big.Int).Quo(credit.Num(), credit.Denom()).Int64()
+	in.UnpaidCredit = unpaidPart(whole, share, units.Step())
+	return nil
+}

@@ -1,0 +1,186 @@
+package subscription
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/tenantry/tenantry/internal/money"
+	"github.com/tenantry/tenantry/internal/rest/shape"
+	"github.com/tenantry/tenantry/internal/subscription/entitlement"
+)
+
+// The views are the JSON of the API, and of the events that webhooks deliver.
+
+// SubscriptionView is the subscription resource (rules: subscription#statuses).
+type SubscriptionView struct {
+	ID                 uuid.UUID                  `json:"id"`
+	Status             Status                     `json:"status"`
+	Plan               entitlement.SubscribedPlan `json:"plan"`
+	Currency           string                     `json:"currency"`
+	PriceCents         int64                      `json:"price_cents"`
+	Quantity           int64                      `json:"quantity"`
+	IntervalUnit       string                     `json:"interval_unit"`
+	IntervalCount      int32                      `json:"interval_count"`
+	CurrentPeriodStart shape.Time                 `json:"current_period_start"`
+	CurrentPeriodEnd   shape.Time                 `json:"current_period_end"`
+	TrialEndsAt        *shape.Time                `json:"trial_ends_at"`
+	CancelAtPeriodEnd  bool                       `json:"cancel_at_period_end" doc:"An end is scheduled; cancel_at is its date."`
+	CancelAt           *shape.Time                `json:"cancel_at"`
+	CanceledAt         *shape.Time                `json:"canceled_at"`
+	CancellationReason *string                    `json:"cancellation_reason"`
+	PaymentAction      *money.PaymentAction       `json:"payment_action" doc:"What the latest invoice asks of a person, while it is open."`
+	PendingChange      *PendingChangeView         `json:"pending_change"`
+	CreatedAt          shape.Time                 `json:"created_at"`
+	UpdatedAt          shape.Time                 `json:"updated_at"`
+}
+
+// PendingChangeView is a change of plan that is pending until its payment is confirmed
+// (rules: subscription#changes-that-wait).
+type PendingChangeView struct {
+	Plan          PendingPlan          `json:"plan"`
+	ExpiresAt     shape.Time           `json:"expires_at"`
+	PaymentAction *money.PaymentAction `json:"payment_action"`
+}
+
+// PendingPlan is the plan of a pending change.
+type PendingPlan struct {
+	ID   uuid.UUID `json:"id"`
+	Name string    `json:"name"`
+}
+
+// view returns the view of a subscription with its plan, in the locale of ctx.
+func (s *Service) view(ctx context.Context, sub Subscription) (*SubscriptionView, error) {
+	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
+	if err != nil {
+		return nil, err
+	}
+	v := &SubscriptionView{
+		ID: sub.ID, Status: sub.Status, Plan: entitlement.ViewPlan(ctx, plan), Currency: sub.Currency, PriceCents: sub.PriceCents,
+		Quantity: sub.Quantity, IntervalUnit: sub.IntervalUnit, IntervalCount: sub.IntervalCount,
+		CurrentPeriodStart: shape.T(sub.CurrentPeriodStart), CurrentPeriodEnd: shape.T(sub.CurrentPeriodEnd),
+		TrialEndsAt: shape.TP(sub.TrialEndsAt), CancelAtPeriodEnd: sub.IsEnding(), CancelAt: shape.TP(sub.CancelAt),
+		CanceledAt: shape.TP(sub.CanceledAt), CancellationReason: sub.CancellationReason,
+		PaymentAction: sub.Action.OrNil(),
+		CreatedAt:     shape.T(sub.CreatedAt), UpdatedAt: shape.T(sub.UpdatedAt),
+	}
+	// An expired change is not shown, though its end may not have been read back yet.
+	if sub.hasPendingChange(s.deps.Clock.Now()) {
+		if plan, err = s.deps.Catalog.Plan(ctx, sub.Pending.PlanID); err != nil {
+			return nil, err
+		}
+		v.PendingChange = &PendingChangeView{
+			Plan:      PendingPlan{ID: plan.ID, Name: entitlement.ViewPlan(ctx, plan).Name},
+			ExpiresAt: shape.T(sub.Pending.ExpiresAt), PaymentAction: sub.Action.OrNil(),
+		}
+	}
+	return v, nil
+}
+
+// PreviewAmount is money in a preview, which names its key differently
+// (rules: http#values).
+type PreviewAmount struct {
+	Cents    int64  `json:"cents"`
+	Currency string `json:"currency"`
+}
+
+// ProrationBreakdown has the method and the period of a preview's amounts.
+type ProrationBreakdown struct {
+	Method        string        `json:"method" enum:"psp_preview,daily"`
+	Currency      string        `json:"currency"`
+	PeriodStart   string        `json:"period_start" format:"date"`
+	PeriodEnd     string        `json:"period_end" format:"date"`
+	DaysRemaining int           `json:"days_remaining"`
+	TotalDays     int           `json:"total_days"`
+	Usage         PreviewAmount `json:"usage" doc:"The part of charge for usage so far, when the change leaves a plan that bills usage. Usage that is recorded later outdates the preview."`
+	// Pending is part of credit and charge.
+	Pending PreviewAmount `json:"pending" doc:"What of credit and charge waited for the next invoice with or without the change, such as changes of seats; negative for a credit."`
+}
+
+// ChangePreview is what a change of plan would cost: charge less credit is net.
+type ChangePreview struct {
+	Credit    PreviewAmount      `json:"credit"`
+	Charge    PreviewAmount      `json:"charge"`
+	Net       PreviewAmount      `json:"net"`
+	Breakdown ProrationBreakdown `json:"breakdown"`
+
+	BalanceApplied PreviewAmount `json:"balance_applied" doc:"What the customer's credit pays of net."`
+	DueNow         PreviewAmount `json:"due_now" doc:"What is charged now: net less balance_applied, at least 0."`
+	NextBillingAt  *shape.Time   `json:"next_billing_at" doc:"When the next regular bill is due after the change: the end of its period or trial. Null if the subscription is scheduled to end."`
+	NextAmount     PreviewAmount `json:"next_amount" doc:"The next regular bill: quantity × price, without usage; 0 if there is none."`
+	NextDue        PreviewAmount `json:"next_due" doc:"What is charged of it after the credit that is left."`
+}
+
+func newChangePreview(p preview) ChangePreview {
+	amount := func(cents int64) PreviewAmount { return PreviewAmount{Cents: cents, Currency: p.currency} }
+	v := ChangePreview{
+		BalanceApplied: amount(p.balanceApplied()), DueNow: amount(p.dueNow()), NextAmount: amount(p.nextAmount), NextDue: amount(p.nextDue()),
+		Credit: amount(p.credit), Charge: amount(p.charge + p.usage), Net: amount(p.total()),
+		Breakdown: ProrationBreakdown{
+			Method: p.method, Currency: p.currency, PeriodStart: p.periodStart.UTC().Format(time.DateOnly), PeriodEnd: p.periodEnd.UTC().Format(time.DateOnly),
+			DaysRemaining: p.daysRemaining(), TotalDays: p.totalDays(), Pending: amount(p.pending), Usage: amount(p.usage),
+		},
+	}
+	if !p.nextBillingAt.IsZero() {
+		at := shape.Time(p.nextBillingAt)
+		v.NextBillingAt = &at
+	}
+	return v
+}
+
+// PlanChange is the result of a change of plan: the subscription, the checkout that makes
+// the change once it is completed, or the page on which its payment is confirmed.
+type PlanChange struct {
+	Action        string               `json:"action" enum:"updated,checkout_required,confirmation_required"`
+	PaymentAction *money.PaymentAction `json:"payment_action,omitempty"`
+	Subscription  *SubscriptionView    `json:"subscription,omitempty"`
+	CheckoutURL   string               `json:"checkout_url,omitempty"`
+	SessionID     string               `json:"session_id,omitempty"`
+}
+
+// SubscriptionSeats compares the team with the subscription
+// (rules: subscription#seats).
+type SubscriptionSeats struct {
+	CurrentSeats         int64       `json:"current_seats"`
+	SeatLimit            *int64      `json:"seat_limit"`
+	PricePerSeat         money.Money `json:"price_per_seat"`
+	TotalSeatCost        money.Money `json:"total_seat_cost"`
+	SubscriptionQuantity int64       `json:"subscription_quantity"`
+	AvailableSeats       *int64      `json:"available_seats"`
+	IsSeatBased          bool        `json:"is_seat_based"`
+	IsSynced             bool        `json:"is_synced"`
+}
+
+func newSubscriptionSeats(s seats) SubscriptionSeats {
+	return SubscriptionSeats{
+		CurrentSeats: s.members, SeatLimit: s.limit,
+		PricePerSeat:         money.Money{AmountCents: s.price, Currency: s.currency},
+		TotalSeatCost:        money.Money{AmountCents: s.price * s.billed, Currency: s.currency},
+		SubscriptionQuantity: s.billed, AvailableSeats: s.availableSeats(),
+		IsSeatBased: s.isBySeat, IsSynced: s.isSynced(),
+	}
+}
+
+// HostedCheckout is a session at the provider's hosted page.
+type HostedCheckout struct {
+	SessionID string `json:"session_id"`
+	URL       string `json:"url"`
+}
+
+// PlanCustomers are the tenants with a subscription to a plan that is not over.
+type PlanCustomers struct {
+	Tenants int64            `json:"tenants" doc:"How many tenants there are."`
+	ByPrice []PriceCustomers `json:"by_price" doc:"The same by the price that they pay, the most first."`
+}
+
+// PriceCustomers are those who pay the same price. Subscriptions keep theirs when the plan's
+// changes.
+type PriceCustomers struct {
+	Price         *uuid.UUID `json:"price" doc:"The id of the plan's price; null for one that the plan does not have any more."`
+	Currency      string     `json:"currency"`
+	Amount        int64      `json:"amount" doc:"The price of a unit, in minor units of the currency."`
+	IntervalUnit  string     `json:"interval_unit" enum:"day,week,month,year"`
+	IntervalCount int32      `json:"interval_count"`
+	Tenants       int64      `json:"tenants" doc:"How many tenants pay it."`
+}
