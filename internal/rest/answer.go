@@ -82,7 +82,7 @@ func (*NoBody) describe(_ *shape.Registry, op *operation) {
 	op.describe(op.status, nil)
 }
 
-func (*NoBody) write(w http.ResponseWriter, _ *http.Request, status int) error {
+func (*NoBody) write(w http.ResponseWriter, _ *http.Request, status int) error { //nolint:unparam // it is an answer
 	w.WriteHeader(status)
 	return nil
 }

@@ -55,6 +55,7 @@ func (op *operation) readInput(registry *shape.Registry, t reflect.Type) {
 		for word := range strings.SplitSeq(op.route.ID(), "-") {
 			name.WriteString(strings.ToUpper(word[:1]) + word[1:])
 		}
+		op.bodyIndex = body.Index
 		op.body = registry.Input(body, name.String()+"Request") // an anonymous body is named after its route
 		op.doc.Input = reference.JSON
 		op.doc.RequestBody = &reference.Body{Required: true, Content: reference.JSONContent(op.body)}
@@ -75,8 +76,11 @@ func (a *API) bind(op *operation, w http.ResponseWriter, r *http.Request, in any
 	var broken fault.Fields
 	fields := reflect.ValueOf(in).Elem()
 	for _, p := range op.params {
-		if value := p.read(r, query, &broken); value != nil {
-			if err := shape.Unmarshal(value, fields.FieldByIndex(p.index).Addr().Interface()); err != nil {
+		field := fields.FieldByIndex(p.index)
+		if p.in == "path" && field.Kind() == reflect.String {
+			field.SetString(pathParam(r, p.Name)) // checkPath has checked it
+		} else if value := p.read(r, query, &broken); value != nil {
+			if err := shape.Unmarshal(value, field.Addr().Interface()); err != nil {
 				return err
 			}
 		}
@@ -85,7 +89,7 @@ func (a *API) bind(op *operation, w http.ResponseWriter, r *http.Request, in any
 		return err
 	}
 	if op.body != nil {
-		if err := a.bindBody(op, w, r, in, &broken); err != nil {
+		if err := a.bindBody(op, w, r, in, fields.FieldByIndex(op.bodyIndex), &broken); err != nil {
 			return err
 		}
 	}
@@ -176,7 +180,7 @@ func pathParam(r *http.Request, name string) string {
 
 // bindBody decodes the body. A body that is not JSON is 400, JSON that is not an object 422. No
 // body counts as {}. If fields are broken, the checks of the route run too.
-func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, in any, broken *fault.Fields) error {
+func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, in any, field reflect.Value, broken *fault.Fields) error {
 	data, err := readBody(w, r)
 	if err != nil {
 		return err
@@ -204,7 +208,7 @@ func (a *API) bindBody(op *operation, w http.ResponseWriter, r *http.Request, in
 	if len(*broken) > 0 && op.checks == nil {
 		return nil
 	}
-	if err := shape.Unmarshal(normal, reflect.ValueOf(in).Elem().FieldByName("Body").Addr().Interface()); err != nil {
+	if err := shape.Unmarshal(normal, field.Addr().Interface()); err != nil {
 		return err
 	}
 	if len(*broken) > 0 {
@@ -263,6 +267,9 @@ func containsPath(fields fault.Fields, path string) bool {
 }
 
 func isJSON(contentType string) bool {
+	if contentType == jsonType {
+		return true
+	}
 	mediaType, _, err := mime.ParseMediaType(contentType)
 	return err == nil && (mediaType == jsonType || strings.HasSuffix(mediaType, "+json"))
 }

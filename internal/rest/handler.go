@@ -33,6 +33,8 @@ type operation struct {
 	exists func(ctx context.Context, param func(string) string) error
 	params []param
 	body   *shape.Schema
+	// bodyIndex is the place of the body in the input.
+	bodyIndex []int
 	// makesEndpoints says that events are sent to what the operation makes.
 	makesEndpoints bool
 	// limitText returns the text of the body that requests are counted by, after they are counted in

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tenantry/tenantry/internal/page"
@@ -27,11 +28,11 @@ func (b *Book) describeList(d *Document, op *Operation) {
 	}
 	one, most := 1.0, float64(page.MaxPerPage)
 	addShared(queryParam("page", "Which page, from 1 on. One past the end is empty.", &shape.Schema{Type: shape.TypeInteger, Minimum: &one, Default: "1"}))
-	size := &shape.Schema{Type: shape.TypeInteger, Minimum: &one, Maximum: &most, Default: fmt.Sprint(page.DefaultPerPage)}
+	size := &shape.Schema{Type: shape.TypeInteger, Minimum: &one, Maximum: &most, Default: strconv.Itoa(page.DefaultPerPage)}
 	if perPage := queryParam("per_page", "How many entries a page has.", size); spec.PerPage == 0 {
 		addShared(perPage)
 	} else {
-		size.Default = fmt.Sprint(spec.PerPage)
+		size.Default = strconv.FormatInt(spec.PerPage, 10)
 		add(perPage)
 	}
 	for _, name := range slices.Sorted(maps.Keys(spec.Params)) {

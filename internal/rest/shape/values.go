@@ -253,7 +253,8 @@ func (e *Item[T]) UnmarshalJSON(data []byte) error {
 	schema, _ := itemSchemas.Load(reflect.TypeFor[T]())
 	var broken fault.Fields
 	normal := schema.(*Schema).Normalize(raw, &broken)
-	if e.Err = broken.Err(); e.Err != nil {
+	if len(broken) > 0 {
+		e.Err = broken.Err()
 		return nil
 	}
 	return Unmarshal(normal, &e.Value)
