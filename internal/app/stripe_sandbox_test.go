@@ -9,7 +9,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/tenantry/tenantry/internal/app"
 	"github.com/tenantry/tenantry/internal/settings"

@@ -1,7 +1,6 @@
 package psp_test
 
 import (
-	"cmp"
 	"errors"
 	"net/http"
 	"strings"

@@ -14,6 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	api "github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // control asks one of the sandbox's own endpoints.
@@ -272,7 +274,7 @@ func TestChaosIsRepeatable(t *testing.T) {
 // customers that the webhooks were about, in the order of their arrival.
 func (w *world) arrived(r *receiver) []string {
 	w.t.Helper()
-	eventually(w.t, func() bool {
+	testkit.Eventually(w.t, "the background work", func() bool {
 		_, got := w.control("GET", "/replay", "")
 		return got == `{"data":{"pending":0}}`
 	})

@@ -7,6 +7,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	api "github.com/stripe/stripe-go/v85"
+
+	"github.com/tenantry/tenantry/internal/testkit"
 )
 
 // clockAt is a test clock at a moment.
@@ -34,7 +36,7 @@ func (w *world) forward(clock string, to time.Time) {
 	if moving.Status != "advancing" {
 		w.t.Errorf("the clock is %s", moving.Status)
 	}
-	eventually(w.t, func() bool {
+	testkit.Eventually(w.t, "the background work", func() bool {
 		tc := must[*api.TestHelpersTestClock](w.t)(w.V1TestHelpersTestClocks.Retrieve(w.t.Context(), clock, nil))
 		return tc.Status == "ready" && tc.FrozenTime == to.Unix()
 	})

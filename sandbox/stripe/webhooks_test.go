@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 	"testing"
-	"time"
 
 	api "github.com/stripe/stripe-go/v85"
 	"github.com/stripe/stripe-go/v85/webhook"

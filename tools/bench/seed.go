@@ -19,6 +19,7 @@ import (
 	"github.com/tenantry/tenantry/internal/catalog/pricelist"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/internal/subscription/entitlement"
 	"github.com/tenantry/tenantry/internal/tenant"
 	"github.com/tenantry/tenantry/internal/usage/meters"
 )
@@ -80,28 +81,14 @@ type seeder struct {
 	auditLog *audit.Log
 }
 
-// noSubscriptions replaces the subscription domain where it is not used.
-type noSubscriptions struct{}
-
-func (noSubscriptions) HasActive(context.Context, uuid.UUID) (bool, error) { return false, nil }
-
-func (noSubscriptions) ActiveAmong(context.Context, []uuid.UUID) (map[uuid.UUID]bool, error) {
-	return nil, nil //nolint:nilnil // Reading a nil map is fine.
-}
-
-func (noSubscriptions) Overview(context.Context, []uuid.UUID) (map[uuid.UUID]tenant.Overview, error) {
-	return map[uuid.UUID]tenant.Overview{}, nil
-}
-
-func (noSubscriptions) HasBought(context.Context, uuid.UUID) (bool, error) { return false, nil }
-
 func newSeeder(ctx context.Context, db *sqldb.DB) (*seeder, error) {
 	system := clock.System()
 	passwords := account.NewPasswords(account.DefaultHashCost())
 	trail := audit.New(audit.Deps{DB: db, Clock: system})
+	subscribers := entitlement.NewRegister(db)
 	s := &seeder{db: db, auditLog: trail}
 	s.tenants = tenant.NewService(tenant.Deps{
-		DB: db, Clock: system, Subscriptions: noSubscriptions{}, Overviews: noSubscriptions{}, Audit: trail,
+		DB: db, Clock: system, Subscriptions: subscribers, Overviews: subscribers, Audit: trail,
 	})
 	lifetimes := account.DefaultLifetimes()
 	lifetimes.Access = 24 * time.Hour // longer than any run

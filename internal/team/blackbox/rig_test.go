@@ -65,7 +65,7 @@ func newRig(t *testing.T, db *sqldb.DB) *rig {
 	return r
 }
 
-func (r *rig) ActiveAmong(_ context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error) {
+func (r *rig) ListActive(_ context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error) {
 	active := map[uuid.UUID]bool{}
 	for _, id := range tenantIDs {
 		active[id] = true
