@@ -13,7 +13,7 @@ import (
 func TestTheClockOfTheProviderAlone(t *testing.T) {
 	t.Parallel()
 	w := world(t)
-	handler := w.Alone(provider, "pay.example.test")
+	handler := w.ProviderHandler(provider, "pay.example.test")
 	for _, c := range []struct {
 		host, body, back string
 		status           int

@@ -98,7 +98,7 @@ const shownComing = 12
 
 // coming is an event on the page.
 type coming struct {
-	theme.Coming
+	theme.Upcoming
 	When theme.Moment
 }
 
@@ -117,14 +117,14 @@ type clockView struct {
 func (c clockHandler) showPage(rw http.ResponseWriter, r *http.Request, status int, problem string) {
 	view := clockView{Problem: problem}
 	var err error
-	var next []theme.Coming
+	var next []theme.Upcoming
 	if c.access.Coming != nil {
 		next, err = c.access.Coming(r.Context(), 4*shownComing)
 	}
 	now := c.time.clock.Now()
 	view.Frame = theme.Frame{Title: "Clock", Here: "Clock", Now: theme.At(now, now), Alone: c.alone}
 	if ahead := c.time.clock.Offset(); ahead > 0 {
-		view.Ahead = distance(ahead)
+		view.Ahead = describeDuration(ahead)
 	}
 	for _, one := range next {
 		shown := coming{one, theme.At(one.At, now)}
@@ -145,8 +145,8 @@ func (c clockHandler) showPage(rw http.ResponseWriter, r *http.Request, status i
 	}
 }
 
-// distance says how long a time is, in the largest unit that has at least two of it.
-func distance(d time.Duration) string {
+// describeDuration says how long a time is, in the largest unit that has at least two of it.
+func describeDuration(d time.Duration) string {
 	for _, unit := range []struct {
 		length time.Duration
 		name   string
@@ -200,7 +200,7 @@ func (w *World) apply(r *http.Request, m move) (now time.Time, fields map[string
 		const reason = "Give either “advance” or “to”."
 		return now, map[string]string{"advance": reason, "to": reason}, nil
 	case m.Advance != nil:
-		d, readable := parsed(time.ParseDuration(*m.Advance))
+		d, readable := ignoreReason(time.ParseDuration(*m.Advance))
 		if !readable {
 			return now, map[string]string{"advance": "“advance” must be a duration such as 720h or 90m."}, nil
 		}
@@ -211,7 +211,7 @@ func (w *World) apply(r *http.Request, m move) (now time.Time, fields map[string
 		return outcome(now, field, err)
 	}
 	field = "to"
-	to, readable := parsed(time.Parse(time.RFC3339, *m.To))
+	to, readable := ignoreReason(time.Parse(time.RFC3339, *m.To))
 	if !readable {
 		return now, map[string]string{"to": "“to” must be a time such as 2026-01-31T08:15:30Z."}, nil
 	}
@@ -278,6 +278,6 @@ func writeJSON(rw http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(rw).Encode(body)
 }
 
-// parsed drops the reason why a text could not be parsed and reports whether it
+// ignoreReason drops the reason why a text could not be parsed and reports whether it
 // could: the answer says what form it must have.
-func parsed[T any](v T, err error) (T, bool) { return v, err == nil }
+func ignoreReason[T any](v T, err error) (T, bool) { return v, err == nil }

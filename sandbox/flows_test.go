@@ -41,7 +41,7 @@ func alone(t *testing.T) (string, *api.Client) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler = world.Alone(provider.Handler())
+	handler = world.ProviderHandler(provider.Handler())
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	var running sync.WaitGroup
 	running.Go(func() {

@@ -58,13 +58,13 @@ func (w *World) Handler(provider, identities http.Handler, hosts ...string) http
 		}
 		writeJSON(rw, http.StatusNotFound, problem{Message: "The sandbox has nothing here."})
 	})
-	return guarded(mux, hosts)
+	return guard(mux, hosts)
 }
 
-// Alone serves the payment provider without the service: its API, which only the
+// ProviderHandler serves the payment provider without the service: its API, which only the
 // secret key opens, and its pages and the clock, which are kept from other web pages
 // as Handler does.
-func (w *World) Alone(provider http.Handler, hosts ...string) http.Handler {
+func (w *World) ProviderHandler(provider http.Handler, hosts ...string) http.Handler {
 	mux := http.NewServeMux()
 	theme.Register(mux)
 	clocks := clockHandler{World: w, page: theme.Shell(clockPage, nil), alone: true}
@@ -75,24 +75,24 @@ func (w *World) Alone(provider http.Handler, hosts ...string) http.Handler {
 	mux.Handle("/sandbox", http.RedirectHandler("/sandbox/dashboard", http.StatusFound))
 	mux.Handle("/{$}", http.RedirectHandler("/sandbox/dashboard", http.StatusFound))
 	whole := http.NewServeMux()
-	whole.Handle("/", guarded(mux, hosts))
+	whole.Handle("/", guard(mux, hosts))
 	whole.Handle("/v1/", provider)
 	whole.Handle("/v2/", provider)
 	return whole
 }
 
-// Guarded keeps other web pages away from further pages of the sandbox, as Handler does.
-func (w *World) Guarded(pages http.Handler, hosts ...string) http.Handler {
-	return guarded(pages, hosts)
+// Guard keeps other web pages away from further pages of the sandbox, as Handler does.
+func (w *World) Guard(pages http.Handler, hosts ...string) http.Handler {
+	return guard(pages, hosts)
 }
 
-// guarded keeps other web pages away from what next serves.
-func guarded(next http.Handler, hosts []string) http.Handler {
+// guard keeps other web pages away from what next serves.
+func guard(next http.Handler, hosts []string) http.Handler {
 	sameOrigin := http.NewCrossOriginProtection()
 	sameOrigin.SetDenyHandler(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 		writeJSON(rw, http.StatusForbidden, problem{Message: "Another site's page cannot change the sandbox."})
 	}))
-	return onlyLocalNames(hosts, sameOrigin.Handler(next))
+	return requireLocalHost(hosts, sameOrigin.Handler(next))
 }
 
 // login is an account of the demo data.
@@ -139,11 +139,11 @@ func (w *World) showIndex(rw http.ResponseWriter, r *http.Request, index *templa
 	}
 }
 
-// onlyLocalNames lets only requests pass whose host is an IP address, a name
+// requireLocalHost lets only requests pass whose host is an IP address, a name
 // without a dot (localhost, or a service in a network of containers), a name
 // below .localhost, or one of hosts. Other sites cannot be reached under such
 // names.
-func onlyLocalNames(hosts []string, next http.Handler) http.Handler {
+func requireLocalHost(hosts []string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		name := r.Host
 		if host, _, err := net.SplitHostPort(name); err == nil {

@@ -53,7 +53,7 @@ type Access struct {
 	Secret string      // what signs its webhooks
 	Brand  theme.Brand // of the pages that customers see
 	// Coming returns what happens there next by itself, the soonest first.
-	Coming func(ctx context.Context, limit int) ([]theme.Coming, error)
+	Coming func(ctx context.Context, limit int) ([]theme.Upcoming, error)
 	// LastEvents returns what happened there last, the newest first.
 	LastEvents func(ctx context.Context, limit int) ([]theme.Event, error)
 	// BeforeMove is called when a request is about to move the clock by d; nil does nothing.

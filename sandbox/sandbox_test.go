@@ -221,8 +221,8 @@ func TestTheFormMovesTheClock(t *testing.T) {
 func TestTheClocksPage(t *testing.T) {
 	t.Parallel()
 	w := world(t)
-	w.Show(Access{Coming: func(context.Context, int) ([]theme.Coming, error) {
-		return []theme.Coming{
+	w.Show(Access{Coming: func(context.Context, int) ([]theme.Upcoming, error) {
+		return []theme.Upcoming{
 			{What: "A trial ends", About: "<b>Ada", At: start.Add(time.Hour)},
 			{What: "A period ends", About: "Acme", Href: "/sandbox/dashboard/subscriptions/sub_1", At: start.AddDate(0, 0, 3), Renews: true},
 		}, nil
@@ -257,7 +257,7 @@ func TestTheClocksPage(t *testing.T) {
 			t.Errorf("%s: %d %v", path, got.Code, got.Header())
 		}
 	}
-	w.Show(Access{Coming: func(context.Context, int) ([]theme.Coming, error) { return nil, io.ErrUnexpectedEOF }})
+	w.Show(Access{Coming: func(context.Context, int) ([]theme.Upcoming, error) { return nil, io.ErrUnexpectedEOF }})
 	if rec := request(w, "GET", "/sandbox/clock", "", "Accept", "text/html"); rec.Code != http.StatusInternalServerError {
 		t.Errorf("when the provider fails: %d", rec.Code)
 	}

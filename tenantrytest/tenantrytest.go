@@ -114,7 +114,7 @@ func (s *Server) open(url, table string) *sqldb.DB {
 // plain are the settings of a service whose files are in a folder.
 func plain(folder string) settings.Settings {
 	return settings.Settings{
-		Addr: "127.0.0.1:0", RateLimits: map[string]int{}, InvoiceMode: settings.PSPManaged,
+		Addr: "127.0.0.1:0", RateLimits: map[string]int{}, InvoiceMode: settings.InvoicesByPSP,
 		LogFormat: settings.LogJSON, LogLevel: slog.LevelWarn, HashCost: account.HashCost{MemoryKiB: 64, Passes: 1},
 		DatabasePatience: 30 * time.Second, // machines that run tests are busy
 		Data:             folder, DatabaseURL: settings.Secret(sqldb.FileURL(filepath.Join(folder, settings.DatabaseFile))),

@@ -92,11 +92,11 @@ func (c *adminCreateCmd) password(p *process) (settings.Secret, error) {
 	case !term.IsTerminal(int(p.in.Fd())):
 		return "", &settings.Error{Name: passwordVariable, Reason: "there is no terminal to ask for it; set it, or pass --password-file or --generate-password"}
 	}
-	return ask(p)
+	return readNewPassword(p)
 }
 
-// ask reads the password twice from the terminal without showing it.
-func ask(p *process) (settings.Secret, error) {
+// readNewPassword reads the password twice from the terminal without showing it.
+func readNewPassword(p *process) (settings.Secret, error) {
 	first, err := readHidden(p, "Password: ")
 	if err != nil {
 		return "", err

@@ -74,15 +74,15 @@ func candidates(root *kong.Node, words []string) []candidate {
 	}
 	name, _, assigned := strings.Cut(partial, "=")
 	if flag := flagOf(node, name); assigned && flag != nil {
-		return startingWith(partial, values(name+"=", flag.Value))
+		return filterByPrefix(partial, values(name+"=", flag.Value))
 	}
 	switch {
 	case open != nil:
-		return startingWith(partial, values("", open.Value))
+		return filterByPrefix(partial, values("", open.Value))
 	case strings.HasPrefix(partial, "-"):
-		return startingWith(partial, flags(node))
+		return filterByPrefix(partial, flags(node))
 	default:
-		return startingWith(partial, subcommands(node))
+		return filterByPrefix(partial, subcommands(node))
 	}
 }
 
@@ -124,7 +124,7 @@ func values(after string, v *kong.Value) []candidate {
 	return list
 }
 
-func startingWith(partial string, list []candidate) []candidate {
+func filterByPrefix(partial string, list []candidate) []candidate {
 	return slices.DeleteFunc(list, func(c candidate) bool { return !strings.HasPrefix(c.word, partial) })
 }
 

@@ -143,7 +143,7 @@ func (r *recorder) record(key string) (status int, err error) {
 func (r *recorder) check(url string, acknowledged map[string]bool) {
 	r.t.Helper()
 	ctx := r.t.Context()
-	db, err := sqldb.Open(ctx, sqldb.Config{URL: url, Patience: dbtest.Patience})
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: url, Patience: dbtest.ConnTimeout})
 	if err != nil {
 		r.t.Fatal(err)
 	}

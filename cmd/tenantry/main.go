@@ -87,7 +87,7 @@ func run(ctx context.Context, args []string, p *process) int {
 		}
 		return exitOK
 	}
-	command, err := parser.Parse(spelled(args))
+	command, err := parser.Parse(normalizeArgs(args))
 	if err != nil {
 		hint := ""
 		if strings.HasPrefix(err.Error(), "unexpected argument") {
@@ -102,9 +102,9 @@ func run(ctx context.Context, args []string, p *process) int {
 	return exitOK
 }
 
-// spelled returns arguments in the form that kong knows: no argument and "help …" are
+// normalizeArgs returns arguments in the form that kong knows: no argument and "help …" are
 // --help, -v and --version are version.
-func spelled(args []string) []string {
+func normalizeArgs(args []string) []string {
 	switch {
 	case len(args) == 0:
 		return []string{"--help"}
@@ -120,32 +120,32 @@ func spelled(args []string) []string {
 // report writes one line for each error and returns the exit code.
 func report(w io.Writer, command *kong.Context, err error) int {
 	code := exitFailed
-	for _, err := range unjoin(err) {
+	for _, err := range splitErrors(err) {
 		if setting, ok := errors.AsType[*settings.Error](err); ok {
 			code = exitMisused
-			err = fmt.Errorf("%s: %s", givenAs(command, setting.Name), setting.Reason)
+			err = fmt.Errorf("%s: %s", settingName(command, setting.Name), setting.Reason)
 		}
 		_, _ = fmt.Fprintf(w, "tenantry: %v\n", err)
 	}
 	return code
 }
 
-// unjoin returns the single errors of what errors.Join has joined, here and in kong.
-func unjoin(err error) []error {
+// splitErrors returns the single errors of what errors.Join has joined, here and in kong.
+func splitErrors(err error) []error {
 	joined, ok := err.(interface{ Unwrap() []error })
 	if !ok {
 		return []error{err}
 	}
 	var all []error
 	for _, err := range joined.Unwrap() {
-		all = append(all, unjoin(err)...)
+		all = append(all, splitErrors(err)...)
 	}
 	return all
 }
 
-// givenAs returns the name under which the user gave a setting: the flag if it was
+// settingName returns the name under which the user gave a setting: the flag if it was
 // on the command line, else the environment variable.
-func givenAs(command *kong.Context, variable string) string {
+func settingName(command *kong.Context, variable string) string {
 	for _, step := range command.Path {
 		if step.Flag != nil && slices.Contains(step.Flag.Envs, variable) {
 			return "--" + step.Flag.Name

@@ -26,7 +26,7 @@ func manPage(app *kong.Application) []byte {
 	line(".SH DESCRIPTION\n%s", escaped(app.Help))
 	line(".SH COMMANDS")
 	for _, command := range app.Leaves(true) {
-		line(".SS %s", quoted(command.FullPath()+argumentsOf(command)))
+		line(".SS %s", quoteArgument(command.FullPath()+argumentsOf(command)))
 		line("%s", escaped(command.Help))
 		for _, arg := range command.Positional {
 			line(".TP\n.I %s\n%s", escaped(arg.Name), escaped(arg.Help))
@@ -35,7 +35,7 @@ func manPage(app *kong.Application) []byte {
 			if flag.Hidden || flag.Name == "help" {
 				continue
 			}
-			line(".TP\n.B %s", quoted("--"+flag.Name+placeholderOf(flag)))
+			line(".TP\n.B %s", quoteArgument("--"+flag.Name+placeholderOf(flag)))
 			line("%s", escaped(flag.Help))
 			if len(flag.Envs) > 0 {
 				line("In the environment: \\fB\\%%%s\\fR.", escaped(strings.Join(flag.Envs, ", ")))
@@ -79,5 +79,7 @@ func escaped(text string) string {
 	return text
 }
 
-// quoted returns a text as one argument of a macro.
-func quoted(text string) string { return `"` + strings.ReplaceAll(escaped(text), `"`, `\(dq`) + `"` }
+// quoteArgument returns a text as one argument of a macro.
+func quoteArgument(text string) string {
+	return `"` + strings.ReplaceAll(escaped(text), `"`, `\(dq`) + `"`
+}

@@ -17,5 +17,5 @@ func (c *mcpCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return commands.ServeMCP(ctx, s, thisBuild().Version)
+	return commands.ServeMCP(ctx, s, readBuild().Version)
 }

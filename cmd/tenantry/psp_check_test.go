@@ -121,7 +121,7 @@ func checkedDatabase(t *testing.T, dialect sqldb.Dialect) string {
 	if out, err := migrate.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: url, Patience: dbtest.Patience})
+	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: url, Patience: dbtest.ConnTimeout})
 	if err != nil {
 		t.Fatal(err)
 	}

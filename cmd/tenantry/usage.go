@@ -28,7 +28,7 @@ func (c *usageRebuildCmd) Run(ctx context.Context, p *process) error {
 	if err != nil {
 		return err
 	}
-	return commands.RebuildUsage(ctx, s, commands.RebuildParams{Tenant: c.Tenant, DryRun: c.DryRun, Anew: c.Anew, Progress: p.err}, p.out)
+	return commands.RebuildUsage(ctx, s, commands.RebuildParams{Tenant: c.Tenant, DryRun: c.DryRun, FromStart: c.Anew, Progress: p.err}, p.out)
 }
 
 type usageRefusedCmd struct {

@@ -26,7 +26,7 @@ type build struct {
 
 // Run shows the version, the commit and the Go version of the build.
 func (c versionCmd) Run(p *process) error {
-	b := thisBuild()
+	b := readBuild()
 	if c.JSON {
 		return json.NewEncoder(p.out).Encode(b)
 	}
@@ -42,7 +42,7 @@ func (c versionCmd) Run(p *process) error {
 	return err
 }
 
-func thisBuild() build {
+func readBuild() build {
 	b := build{Version: app.Version(), Commit: "unknown", Go: runtime.Version(), OS: runtime.GOOS, Arch: runtime.GOARCH}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -61,11 +61,11 @@ type Tenants interface {
 	// LocaleOf returns the language of mail to a user whose own is given: the one that
 	// their tenant has set, else their own, else another.
 	LocaleOf(ctx context.Context, userID int64, own *string, otherwise string) (string, error)
-	// LockOf locks the tenant that a user is in, if any, in the transaction of ctx.
-	LockOf(ctx context.Context, userID int64) error
-	// Forsake takes a user out of the tenant that somebody else made in their name, in
+	// LockTenantOf locks the tenant that a user is in, if any, in the transaction of ctx.
+	LockTenantOf(ctx context.Context, userID int64) error
+	// RemoveUnverifiedOwner takes a user out of the tenant that somebody else made in their name, in
 	// the transaction of ctx, which has locked it. A tenant that pays is kept.
-	Forsake(ctx context.Context, userID int64) error
+	RemoveUnverifiedOwner(ctx context.Context, userID int64) error
 }
 
 // Lifetimes say how long credentials live.

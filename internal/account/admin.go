@@ -27,7 +27,7 @@ type Admin struct {
 // CreateAdmin makes an account that is a platform admin. No permissions means all
 // of them.
 func (s *Service) CreateAdmin(ctx context.Context, name, email, password string, permissions []string) (User, error) {
-	address, err := normalized(email)
+	address, err := normalizeEmail(email)
 	if err != nil {
 		return User{}, err
 	}
@@ -55,7 +55,7 @@ func (s *Service) CreateAdmin(ctx context.Context, name, email, password string,
 		if user.ID, err = s.store.insertUser(ctx, row, s.deps.Clock.Now()); err != nil {
 			return err
 		}
-		return s.recordAdmin(ctx, "admin.created", user.ID, nil, adminFacts(true, list))
+		return s.recordAdmin(ctx, "admin.created", user.ID, nil, adminAuditFields(true, list))
 	})
 	if errors.Is(err, errEmailTaken) {
 		err = ErrEmailTaken
@@ -90,7 +90,7 @@ func (s *Service) RevokeAdmin(ctx context.Context, email string) (User, error) {
 }
 
 func (s *Service) changeAdmin(ctx context.Context, action, email string, isAdmin bool, permissions []string, list sqldb.JSON) (User, error) {
-	address, err := normalized(email)
+	address, err := normalizeEmail(email)
 	if err != nil {
 		return User{}, err
 	}
@@ -122,7 +122,7 @@ func (s *Service) changeAdmin(ctx context.Context, action, email string, isAdmin
 			if err := s.endAll(ctx, old.ID, now); err != nil {
 				return err
 			}
-			if err := s.deps.Impersonations.EndOf(ctx, old.ID); err != nil {
+			if err := s.deps.Impersonations.EndForTarget(ctx, old.ID); err != nil {
 				return err
 			}
 		}
@@ -136,12 +136,12 @@ func (s *Service) changeAdmin(ctx context.Context, action, email string, isAdmin
 				return err
 			}
 		}
-		return s.recordAdmin(ctx, action, old.ID, adminFacts(old.IsPlatformAdmin, old.permissions), adminFacts(isAdmin, list))
+		return s.recordAdmin(ctx, action, old.ID, adminAuditFields(old.IsPlatformAdmin, old.permissions), adminAuditFields(isAdmin, list))
 	})
 	return user, err
 }
 
-func normalized(email string) (string, error) {
+func normalizeEmail(email string) (string, error) {
 	address, err := mail.NormalizeAddress(email)
 	if err != nil {
 		return "", fmt.Errorf("email %q: %w", email, err)
@@ -163,8 +163,8 @@ func permissionList(permissions []string) (sqldb.JSON, error) {
 	return json.Marshal(slices.Compact(slices.Sorted(slices.Values(permissions))))
 }
 
-// adminFacts is what the trail keeps of a platform admin.
-func adminFacts(isAdmin bool, list sqldb.JSON) map[string]any {
+// adminAuditFields is what the trail keeps of a platform admin.
+func adminAuditFields(isAdmin bool, list sqldb.JSON) map[string]any {
 	return map[string]any{"is_platform_admin": isAdmin, "platform_permissions": list}
 }
 

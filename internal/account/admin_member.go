@@ -29,7 +29,7 @@ func (s *Service) SetPassword(ctx context.Context, userID int64, password Hashed
 		if err := s.replacePassword(ctx, userID, password.phc, s.deps.Clock.Now()); err != nil {
 			return err
 		}
-		return s.tellPasswordChanged(ctx, user.User)
+		return s.mailPasswordChanged(ctx, user.User)
 	})
 }
 

@@ -7,15 +7,15 @@ import (
 )
 
 var (
-	errCredentials     = fault.Coded(fault.Unauthenticated, fault.InvalidCredentials)
+	errCredentials     = fault.NewCoded(fault.Unauthenticated, fault.InvalidCredentials)
 	errUnauthenticated = fault.New(fault.Unauthenticated, "error.unauthenticated")
 	errCommonPassword  = fault.OnField("password", "validation.common_password")
 	errCurrentPassword = fault.OnField("current_password", "validation.current_password")
 	errOwner           = fault.OnField("current_password", "validation.owner_password")
-	errRecentLogin     = fault.Coded(fault.Forbidden, fault.RecentLoginRequired)
+	errRecentLogin     = fault.NewCoded(fault.Forbidden, fault.RecentLoginRequired)
 	errEmailTaken      = fault.OnField("email", "validation.taken")
-	errRefreshToken    = fault.Coded(fault.Unauthenticated, fault.InvalidRefreshToken)
-	errRefreshExpired  = fault.Coded(fault.Unauthenticated, fault.RefreshTokenExpired)
+	errRefreshToken    = fault.NewCoded(fault.Unauthenticated, fault.InvalidRefreshToken)
+	errRefreshExpired  = fault.NewCoded(fault.Unauthenticated, fault.RefreshTokenExpired)
 	errResetToken      = fault.New(fault.Malformed, "error.reset_token")
 
 	// ErrPlatformAdminPassword says that the password of a platform administrator

@@ -16,31 +16,31 @@ const guessWindow = 15 * time.Minute
 // passwords; each further one doubles it, up to guessWindow.
 const firstClosing = time.Minute
 
-// guesses are the wrong passwords of one account.
-type guesses struct {
+// guessCounter are the wrong passwords of one account.
+type guessCounter struct {
 	count  int64
 	began  time.Time // when the count began
 	closed time.Time // until when no password is checked
 }
 
-// wait returns for how long no password is checked at now, of which limit guesses are free.
-func (g guesses) wait(limit int64, now time.Time) time.Duration {
+// waitTime returns for how long no password is checked at now, of which limit guesses are free.
+func (g guessCounter) waitTime(limit int64, now time.Time) time.Duration {
 	if g.count < limit {
 		return 0
 	}
 	return max(0, g.closed.Sub(now))
 }
 
-// stale reports whether the guesses are of a time so far ahead that the clock must have been
+// isStale reports whether the guesses are of a time so far ahead that the clock must have been
 // set back since. They would count until it has caught up.
-func (g guesses) stale(now time.Time) bool {
+func (g guessCounter) isStale(now time.Time) bool {
 	return g.began.Sub(now) > guessWindow || g.closed.Sub(now) > guessWindow
 }
 
 // add counts one more guess at now, of which limit are free.
-func (g *guesses) add(limit int64, now time.Time) {
+func (g *guessCounter) add(limit int64, now time.Time) {
 	if now.Sub(g.began) >= guessWindow && now.Sub(g.closed) >= guessWindow {
-		*g = guesses{began: now, closed: now}
+		*g = guessCounter{began: now, closed: now}
 	}
 	g.count++
 	if over := g.count - limit; over >= 0 {
@@ -48,34 +48,34 @@ func (g *guesses) add(limit int64, now time.Time) {
 	}
 }
 
-// guess is a password that was counted before it is checked. Exactly one of right and
+// countedGuess is a password that was counted before it is checked. Exactly one of right and
 // wrong is called once it was checked.
-type guess struct {
-	right func(context.Context) error // takes the guess back
-	wrong func(context.Context) error // records that the account is closed to passwords
+type countedGuess struct {
+	recordRight func(context.Context) error // takes the guess back
+	recordWrong func(context.Context) error // records that the account is closed to passwords
 }
 
-// guess counts a login as a guess before its password is checked, so that guesses at the
+// countGuess counts a login as a guess before its password is checked, so that guesses at the
 // same time don't get past the limit together. It refuses, with the time to wait, where
 // there were too many wrong ones, whether or not this one is right. Emails without an account count alike,
 // so that nobody learns which have one (rules: account#wrong-passwords).
-func (s *Service) guess(ctx context.Context, email string) (guess, error) {
+func (s *Service) countGuess(ctx context.Context, email string) (countedGuess, error) {
 	limit := int64(s.deps.WrongPasswords)
 	nothing := func(context.Context) error { return nil }
 	if limit <= 0 {
-		return guess{nothing, nothing}, nil
+		return countedGuess{nothing, nothing}, nil
 	}
-	var before, after guesses
+	var before, after guessCounter
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
 		var err error
 		if before, err = s.store.lockGuesses(ctx, email, now); err != nil {
 			return err
 		}
-		if before.stale(now) {
-			before = guesses{began: now, closed: now}
+		if before.isStale(now) {
+			before = guessCounter{began: now, closed: now}
 		}
-		if left := before.wait(limit, now); left > 0 {
+		if left := before.waitTime(limit, now); left > 0 {
 			refusal := *errTooManyGuesses
 			refusal.RetryAfter = (left + time.Second - 1).Truncate(time.Second)
 			return &refusal
@@ -85,7 +85,7 @@ func (s *Service) guess(ctx context.Context, email string) (guess, error) {
 		return s.store.setGuesses(ctx, email, after)
 	})
 	if err != nil {
-		return guess{}, err
+		return countedGuess{}, err
 	}
 	right := func(ctx context.Context) error {
 		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
@@ -104,7 +104,7 @@ func (s *Service) guess(ctx context.Context, email string) (guess, error) {
 	if after.count >= limit {
 		wrong = func(ctx context.Context) error { return s.recordBlocked(ctx, email) }
 	}
-	return guess{right, wrong}, nil
+	return countedGuess{right, wrong}, nil
 }
 
 // recordBlocked records that wrong passwords have closed an account to passwords. Each

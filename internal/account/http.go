@@ -125,7 +125,7 @@ func (h *HTTP) Refresh(ctx context.Context, in *refreshInput) (*rest.Body[Sessio
 
 // Logout handles POST /auth/logout.
 func (h *HTTP) Logout(ctx context.Context, _ *struct{}) (*rest.Body[rest.Note], error) {
-	if err := h.svc.Logout(ctx, authz.From(ctx)); err != nil {
+	if err := h.svc.Logout(ctx, authz.FromContext(ctx)); err != nil {
 		return nil, err
 	}
 	if rest.RequestOf(ctx).Session() != "" {
@@ -161,7 +161,7 @@ type resetInput struct {
 
 // ResetPassword handles POST /auth/reset-password.
 func (h *HTTP) ResetPassword(ctx context.Context, in *resetInput) (*rest.Body[rest.Note], error) {
-	reset := Reset{Email: in.Body.Email, Token: in.Body.Token, Password: in.Body.Password, KeepTenant: in.Body.KeepTenant}
+	reset := PasswordReset{Email: in.Body.Email, Token: in.Body.Token, Password: in.Body.Password, KeepTenant: in.Body.KeepTenant}
 	if err := h.svc.ResetPassword(ctx, reset); err != nil {
 		return nil, err
 	}

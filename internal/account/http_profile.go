@@ -70,7 +70,7 @@ type Profile struct {
 // Me handles GET /auth/me. permissions are those of the caller's role, plus the
 // platform's for a platform admin.
 func (h *HTTP) Me(ctx context.Context, _ *struct{}) (*rest.Body[Profile], error) {
-	caller := authz.From(ctx)
+	caller := authz.FromContext(ctx)
 	user, err := h.ProfileOf(ctx, caller)
 	if err != nil {
 		return nil, err

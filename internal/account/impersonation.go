@@ -14,15 +14,15 @@ import (
 // on the credential of the admin and ends with it (rules: impersonation#sessions).
 // All methods work in the transaction of ctx.
 type Impersonations interface {
-	// EndDead ends the impersonations that depend on credentials of a user that
+	// EndOrphaned ends the impersonations that depend on credentials of a user that
 	// were revoked or have expired.
-	EndDead(ctx context.Context, userID int64) error
+	EndOrphaned(ctx context.Context, userID int64) error
 	// EndFamily ends the impersonations that depend on credentials of one login, and
 	// revokes those credentials.
 	EndFamily(ctx context.Context, userID int64, family uuid.UUID) error
-	// EndOf ends the impersonations whose target a user is. The target and the
+	// EndForTarget ends the impersonations whose target a user is. The target and the
 	// impersonators are locked.
-	EndOf(ctx context.Context, targetID int64) error
+	EndForTarget(ctx context.Context, targetID int64) error
 	// Expire ends the impersonations by an admin, whose credentials keep refusing requests
 	// until they stop. The admin is locked.
 	Expire(ctx context.Context, adminID int64) error
@@ -33,9 +33,9 @@ type Impersonations interface {
 // noImpersonations is for a service in which nobody can impersonate.
 type noImpersonations struct{}
 
-func (noImpersonations) EndDead(context.Context, int64) error              { return nil }
+func (noImpersonations) EndOrphaned(context.Context, int64) error          { return nil }
 func (noImpersonations) EndFamily(context.Context, int64, uuid.UUID) error { return nil }
-func (noImpersonations) EndOf(context.Context, int64) error                { return nil }
+func (noImpersonations) EndForTarget(context.Context, int64) error         { return nil }
 func (noImpersonations) Expire(context.Context, int64) error               { return nil }
 func (noImpersonations) ImpersonatorsOf(context.Context, int64) ([]int64, error) {
 	return nil, nil

@@ -17,8 +17,8 @@ var (
 	errHashCost   = errors.New("takes too much time or memory to check: at most cost 14 of bcrypt, or 256 MiB and 10 passes of Argon2id; leave it empty for a user who is to choose a new password")
 )
 
-// Imported is a user who comes from another system.
-type Imported struct {
+// ImportedUser is a user who comes from another system.
+type ImportedUser struct {
 	Name         string
 	Email        string // in the form of mail.NormalizeAddress
 	Locale       *string
@@ -26,8 +26,8 @@ type Imported struct {
 	Verified     bool
 }
 
-// Known is an account as an import finds it.
-type Known struct {
+// ExistingUser is an account as an import finds it.
+type ExistingUser struct {
 	User
 	Verified bool
 }
@@ -69,7 +69,7 @@ func matchesBcrypt(password, hash string) (bool, error) {
 
 // Import makes an account without a tenant, in the transaction of ctx if there is one.
 // Nobody is told. ErrEmailTaken where the email has an account.
-func (s *Service) Import(ctx context.Context, u Imported) (int64, error) {
+func (s *Service) Import(ctx context.Context, u ImportedUser) (int64, error) {
 	id, err := s.store.insertUser(ctx, newUser{
 		name: u.Name, email: u.Email, passwordHash: u.PasswordHash, verified: u.Verified, locale: u.Locale,
 	}, s.deps.Clock.Now())
@@ -79,9 +79,9 @@ func (s *Service) Import(ctx context.Context, u Imported) (int64, error) {
 	return id, err
 }
 
-// ImportAgain changes the name of an account, and counts its email as verified if u does.
+// UpdateImported changes the name of an account, and counts its email as verified if u does.
 // Everything else stays as it is.
-func (s *Service) ImportAgain(ctx context.Context, id int64, u Imported) error {
+func (s *Service) UpdateImported(ctx context.Context, id int64, u ImportedUser) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		user, err := s.lockTarget(ctx, id)
 		if err != nil {
@@ -102,14 +102,14 @@ func (s *Service) ImportAgain(ctx context.Context, id int64, u Imported) error {
 
 // Find returns the account of an email, in the form of mail.NormalizeAddress, and whether
 // there is one.
-func (s *Service) Find(ctx context.Context, email string) (Known, bool, error) {
+func (s *Service) Find(ctx context.Context, email string) (ExistingUser, bool, error) {
 	id, verified, err := s.store.userOfEmail(ctx, email)
 	if errors.Is(err, errNoUser) {
-		return Known{}, false, nil
+		return ExistingUser{}, false, nil
 	}
 	if err != nil {
-		return Known{}, false, err
+		return ExistingUser{}, false, err
 	}
 	user, err := s.store.user(ctx, id)
-	return Known{User: user, Verified: verified}, err == nil, err
+	return ExistingUser{User: user, Verified: verified}, err == nil, err
 }

@@ -20,8 +20,8 @@ import (
 // was judged by (its password, its code, its refresh token) is read again under the
 // lock, because it may have ended before.
 
-// locked is a user as it is under the lock.
-type locked struct {
+// lockedUser is a user as it is under the lock.
+type lockedUser struct {
 	User
 	passwordHash *string    // nil for a user without a password
 	verified     bool       // the email is known to be the user's
@@ -30,18 +30,18 @@ type locked struct {
 
 // lock locks a user together with others, and returns the user; errNoUser where there is
 // no such user. Others that are gone are left out.
-func (s *Service) lock(ctx context.Context, id int64, others ...int64) (user locked, err error) {
+func (s *Service) lock(ctx context.Context, id int64, others ...int64) (user lockedUser, err error) {
 	ids := append([]int64{id}, others...)
 	slices.Sort(ids)
 	for _, each := range slices.Compact(ids) {
 		u, err := s.store.lockUser(ctx, each)
 		switch {
 		case each == id && err != nil:
-			return locked{}, err
+			return lockedUser{}, err
 		case each == id:
 			user = u
 		case err != nil && !errors.Is(err, errNoUser):
-			return locked{}, err
+			return lockedUser{}, err
 		}
 	}
 	return user, nil
@@ -49,23 +49,23 @@ func (s *Service) lock(ctx context.Context, id int64, others ...int64) (user loc
 
 // lockTarget is lock with those who impersonate the user: ending that changes their
 // credentials. Somebody who begins meanwhile waits for the user's lock.
-func (s *Service) lockTarget(ctx context.Context, id int64) (locked, error) {
+func (s *Service) lockTarget(ctx context.Context, id int64) (lockedUser, error) {
 	impersonators, err := s.deps.Impersonations.ImpersonatorsOf(ctx, id)
 	if err != nil {
-		return locked{}, err
+		return lockedUser{}, err
 	}
 	return s.lock(ctx, id, impersonators...)
 }
 
 // lockFor is lock with the owner of the session that the grant replaces, who may be
 // somebody else.
-func (s *Service) lockFor(ctx context.Context, id int64, grant Grant) (locked, error) {
+func (s *Service) lockFor(ctx context.Context, id int64, grant Grant) (lockedUser, error) {
 	owner, err := s.replacedOwner(ctx, grant)
 	switch {
 	case errors.Is(err, errNoCredential):
 		return s.lock(ctx, id)
 	case err != nil:
-		return locked{}, err
+		return lockedUser{}, err
 	}
 	return s.lock(ctx, id, owner)
 }
@@ -90,9 +90,9 @@ func (s *Service) lockReplaced(ctx context.Context, grant Grant) error {
 	return err
 }
 
-// endReplaced ends the session that the grant replaces, and its impersonation. Its owner
+// endReplacedSession ends the session that the grant replaces, and its impersonation. Its owner
 // is locked.
-func (s *Service) endReplaced(ctx context.Context, grant Grant, now time.Time) error {
+func (s *Service) endReplacedSession(ctx context.Context, grant Grant, now time.Time) error {
 	owner, err := s.replacedOwner(ctx, grant)
 	if errors.Is(err, errNoCredential) {
 		return nil
@@ -103,7 +103,7 @@ func (s *Service) endReplaced(ctx context.Context, grant Grant, now time.Time) e
 	if err := s.store.revokeSession(ctx, grant.Replaces, now); err != nil {
 		return err
 	}
-	return s.deps.Impersonations.EndDead(ctx, owner)
+	return s.deps.Impersonations.EndOrphaned(ctx, owner)
 }
 
 // Lock locks a user until the transaction of ctx ends, for whoever issues something that
@@ -113,9 +113,9 @@ func (s *Service) Lock(ctx context.Context, userID int64) error {
 	return err
 }
 
-// LockPresent is Lock for whoever gives a user a place in a tenant. It refuses a user who
+// LockExisting is Lock for whoever gives a user a place in a tenant. It refuses a user who
 // has deleted their account (401), and keeps them from it until the transaction ends.
-func (s *Service) LockPresent(ctx context.Context, userID int64) error {
+func (s *Service) LockExisting(ctx context.Context, userID int64) error {
 	_, err := s.lock(ctx, userID)
 	if errors.Is(err, errNoUser) {
 		err = errUnauthenticated.Wrap(err)
@@ -138,13 +138,13 @@ func (s *Service) endCodes(ctx context.Context, userID int64) error {
 	if err := s.store.deleteCodes(ctx, userID); err != nil {
 		return err
 	}
-	return s.deps.Impersonations.EndDead(ctx, userID)
+	return s.deps.Impersonations.EndOrphaned(ctx, userID)
 }
 
-// endOthers ends every login of a user but the one that the caller used, and every one-time
+// endOtherCredentials ends every login of a user but the one that the caller used, and every one-time
 // code. The user is locked.
-func (s *Service) endOthers(ctx context.Context, caller *authz.Caller, now time.Time) error {
-	if err := s.store.revokeOthers(ctx, caller.UserID, caller.Family, now); err != nil {
+func (s *Service) endOtherCredentials(ctx context.Context, caller *authz.Caller, now time.Time) error {
+	if err := s.store.revokeOtherCredentials(ctx, caller.UserID, caller.Family, now); err != nil {
 		return err
 	}
 	return s.endCodes(ctx, caller.UserID)
@@ -171,14 +171,14 @@ func (s *Service) replacePassword(ctx context.Context, userID int64, hash string
 	return s.endAll(ctx, userID, now)
 }
 
-// Left ends what depended on the place of a user in a tenant: impersonations of the user,
+// EndTenantAccess ends what depended on the place of a user in a tenant: impersonations of the user,
 // and one-time codes. It is called before the membership is deleted, in the transaction
 // of ctx, which holds the tenant's lock. The user's logins live on.
-func (s *Service) Left(ctx context.Context, userID int64) error {
+func (s *Service) EndTenantAccess(ctx context.Context, userID int64) error {
 	if _, err := s.lockTarget(ctx, userID); err != nil {
 		return err
 	}
-	if err := s.deps.Impersonations.EndOf(ctx, userID); err != nil {
+	if err := s.deps.Impersonations.EndForTarget(ctx, userID); err != nil {
 		return err
 	}
 	return s.store.deleteCodes(ctx, userID)

@@ -19,9 +19,9 @@ func (s *Service) LockAll(ctx context.Context, ids []int64) error {
 	return nil
 }
 
-// AllLeft is Left for several users of one tenant. They are locked together with all who
+// EndTenantAccessForAll is Left for several users of one tenant. They are locked together with all who
 // impersonate them before anything is ended, so that the order of locks holds.
-func (s *Service) AllLeft(ctx context.Context, ids []int64) error {
+func (s *Service) EndTenantAccessForAll(ctx context.Context, ids []int64) error {
 	all := slices.Clone(ids)
 	for _, id := range ids {
 		impersonators, err := s.deps.Impersonations.ImpersonatorsOf(ctx, id)
@@ -34,7 +34,7 @@ func (s *Service) AllLeft(ctx context.Context, ids []int64) error {
 		return err
 	}
 	for _, id := range ids {
-		if err := s.Left(ctx, id); err != nil {
+		if err := s.EndTenantAccess(ctx, id); err != nil {
 			return err
 		}
 	}

@@ -17,11 +17,11 @@ type Owner struct {
 	hash   *string
 }
 
-// ProveOwner checks that the request of ctx comes from the owner of an account, before the
+// VerifyOwner checks that the request of ctx comes from the owner of an account, before the
 // transaction that needs it. A wrong password counts as a failed login. Without a login of
 // the account, a missing or wrong password is a validation error on current_password.
-func (s *Service) ProveOwner(ctx context.Context, userID int64, password string) (Owner, error) {
-	if caller := authz.From(ctx); caller != nil && caller.UserID == userID && caller.Impersonator == nil {
+func (s *Service) VerifyOwner(ctx context.Context, userID int64, password string) (Owner, error) {
+	if caller := authz.FromContext(ctx); caller != nil && caller.UserID == userID && caller.Impersonator == nil {
 		return Owner{Family: caller.Family, token: caller.TokenID}, nil
 	}
 	if password == "" {
@@ -31,7 +31,7 @@ func (s *Service) ProveOwner(ctx context.Context, userID int64, password string)
 	if err != nil {
 		return Owner{}, err
 	}
-	guess, err := s.guess(ctx, user.Email)
+	guess, err := s.countGuess(ctx, user.Email)
 	if err != nil {
 		return Owner{}, err
 	}
@@ -44,12 +44,12 @@ func (s *Service) ProveOwner(ctx context.Context, userID int64, password string)
 	case err != nil:
 		return Owner{}, err
 	case !ok:
-		if err := guess.wrong(ctx); err != nil {
+		if err := guess.recordWrong(ctx); err != nil {
 			return Owner{}, err
 		}
 		return Owner{}, errOwner
 	}
-	return Owner{hash: hash}, guess.right(ctx)
+	return Owner{hash: hash}, guess.recordRight(ctx)
 }
 
 // LockOwner locks a user, and refuses evidence that has become invalid since it was checked.
@@ -60,23 +60,23 @@ func (s *Service) LockOwner(ctx context.Context, userID int64, owner Owner) (Sel
 	}
 	valid := owner.hash != nil && user.passwordHash != nil && *owner.hash == *user.passwordHash
 	if owner.token != uuid.Nil {
-		if valid, err = s.store.lives(ctx, owner.token, userID); err != nil {
+		if valid, err = s.store.isCredentialActive(ctx, owner.token, userID); err != nil {
 			return Self{}, err
 		}
 	}
 	if !valid {
 		return Self{}, errOwner
 	}
-	return selfOf(user), nil
+	return newSelf(user), nil
 }
 
-// EmailChanged ends what belonged to the former email of a user, who is locked: links,
+// RevokeFormerEmail ends what belonged to the former email of a user, who is locked: links,
 // one-time codes, every login except one, and the identities whose email differs.
-func (s *Service) EmailChanged(ctx context.Context, userID int64, email string, except uuid.UUID) error {
+func (s *Service) RevokeFormerEmail(ctx context.Context, userID int64, email string, except uuid.UUID) error {
 	if err := s.endLinks(ctx, userID); err != nil {
 		return err
 	}
-	if err := s.store.revokeOthers(ctx, userID, except, s.deps.Clock.Now()); err != nil {
+	if err := s.store.revokeOtherCredentials(ctx, userID, except, s.deps.Clock.Now()); err != nil {
 		return err
 	}
 	removed, err := s.store.deleteIdentitiesOfOtherEmails(ctx, userID, email)
@@ -121,12 +121,12 @@ func (s *Service) EndLoginsThrough(ctx context.Context, userID int64, identity u
 // without a password.
 const recentLogin = 10 * time.Minute
 
-// InPersonConfirmed is InPersonWith for requests that an account without a password
+// RunInPersonConfirmed is InPersonWith for requests that an account without a password
 // confirms with a recent login. A refresh continues a login and does not renew it.
-func (s *Service) InPersonConfirmed(ctx context.Context, caller *authz.Caller, proof Proof, do func(ctx context.Context, self Self) error) error {
-	return s.InPersonWith(ctx, caller, proof, func(ctx context.Context, self Self) error {
+func (s *Service) RunInPersonConfirmed(ctx context.Context, caller *authz.Caller, proof Proof, do func(ctx context.Context, self Self) error) error {
+	return s.RunInPersonWithPassword(ctx, caller, proof, func(ctx context.Context, self Self) error {
 		if !self.HasPassword {
-			began, err := s.store.loginBegan(ctx, caller.TokenID)
+			began, err := s.store.loginStart(ctx, caller.TokenID)
 			if err != nil {
 				return err
 			}

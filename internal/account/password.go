@@ -27,20 +27,20 @@ func DefaultHashCost() HashCost { return HashCost{MemoryKiB: 19 * 1024, Passes: 
 // tens of milliseconds, so no more run at once than there are cores: a burst of
 // logins waits here and does not take the memory of the rest of the service.
 type Passwords struct {
-	params *argon2id.Params
-	slots  chan struct{}
-	decoy  string // the hash that a login for an unknown email is checked against
+	params    *argon2id.Params
+	slots     chan struct{}
+	dummyHash string // the hash that a login for an unknown email is checked against
 }
 
 // NewPasswords returns a hasher that runs as many hashes at once as there are cores.
 func NewPasswords(cost HashCost) *Passwords {
 	params := &argon2id.Params{Memory: cost.MemoryKiB, Iterations: cost.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32}
-	return &Passwords{params: params, slots: make(chan struct{}, runtime.GOMAXPROCS(0)), decoy: decoy(params)}
+	return &Passwords{params: params, slots: make(chan struct{}, runtime.GOMAXPROCS(0)), dummyHash: dummyHash(params)}
 }
 
-// decoy returns a hash that takes as long to check as one with the parameters. It is that of
+// dummyHash returns a hash that takes as long to check as one with the parameters. It is that of
 // no known password: to compute one would take a start the time of a login.
-func decoy(p *argon2id.Params) string {
+func dummyHash(p *argon2id.Params) string {
 	part := func(text string, length uint32) string {
 		return base64.RawStdEncoding.EncodeToString([]byte(strings.Repeat(text, int(length))[:length]))
 	}
@@ -68,10 +68,10 @@ func CheckNewPassword(password string) error {
 // Hash returns the hash of a password, in the PHC string format. It fails when ctx
 // ends while it waits for a core.
 func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
-	if err := p.enter(ctx); err != nil {
+	if err := p.acquireSlot(ctx); err != nil {
 		return "", err
 	}
-	defer p.leave()
+	defer p.releaseSlot()
 	return argon2id.CreateHash(norm.NFKC.String(password), p.params)
 }
 
@@ -86,10 +86,10 @@ func (p *Passwords) Matches(ctx context.Context, password string, hash *string) 
 // check is Matches, and reports whether a matching hash is outdated: made with other
 // parameters than p has, by another function, or from a password that was not normalized.
 func (p *Passwords) check(ctx context.Context, password string, hash *string) (ok, isOutdated bool, err error) {
-	if err := p.enter(ctx); err != nil {
+	if err := p.acquireSlot(ctx); err != nil {
 		return false, false, err
 	}
-	defer p.leave()
+	defer p.releaseSlot()
 	normal := norm.NFKC.String(password)
 	if ok, err = p.matches(normal, hash); ok || err != nil || password == normal {
 		return ok, ok && p.hasOtherParams(*hash), err
@@ -102,7 +102,7 @@ func (p *Passwords) check(ctx context.Context, password string, hash *string) (o
 func (p *Passwords) matches(password string, hash *string) (bool, error) {
 	switch {
 	case hash == nil:
-		_, err := argon2id.ComparePasswordAndHash(password, p.decoy)
+		_, err := argon2id.ComparePasswordAndHash(password, p.dummyHash)
 		return false, err
 	case isBcrypt(*hash):
 		return matchesBcrypt(password, *hash)
@@ -117,7 +117,7 @@ func (p *Passwords) hasOtherParams(hash string) bool {
 	return err != nil || *params != *p.params
 }
 
-func (p *Passwords) enter(ctx context.Context) error {
+func (p *Passwords) acquireSlot(ctx context.Context) error {
 	select {
 	case p.slots <- struct{}{}:
 		return nil
@@ -126,4 +126,4 @@ func (p *Passwords) enter(ctx context.Context) error {
 	}
 }
 
-func (p *Passwords) leave() { <-p.slots }
+func (p *Passwords) releaseSlot() { <-p.slots }

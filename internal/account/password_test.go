@@ -24,8 +24,8 @@ func (noTenants) Create(context.Context, int64, string) (uuid.UUID, error) { ret
 func (noTenants) LocaleOf(context.Context, int64, *string, string) (string, error) {
 	return "en", nil
 }
-func (noTenants) LockOf(context.Context, int64) error                        { return nil }
-func (noTenants) Forsake(context.Context, int64) error                       { return nil }
+func (noTenants) LockTenantOf(context.Context, int64) error                  { return nil }
+func (noTenants) RemoveUnverifiedOwner(context.Context, int64) error         { return nil }
 func (noTenants) MembershipsOf(context.Context, int64) ([]Membership, error) { return nil, nil }
 
 func newTestService(t *testing.T, db *sqldb.DB) *Service {
@@ -83,11 +83,11 @@ func TestHashingIsBounded(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if err := p.enter(t.Context()); err != nil {
+			if err := p.acquireSlot(t.Context()); err != nil {
 				t.Error(err)
 				return
 			}
-			defer p.leave()
+			defer p.releaseSlot()
 			now := running.Add(1)
 			for {
 				seen := most.Load()
@@ -119,7 +119,7 @@ func TestDecoyCostsAsMuch(t *testing.T) {
 	t.Parallel()
 	for _, cost := range []HashCost{DefaultHashCost(), {MemoryKiB: 64, Passes: 1}} {
 		p := NewPasswords(cost)
-		params, salt, key, err := argon2id.DecodeHash(p.decoy)
+		params, salt, key, err := argon2id.DecodeHash(p.dummyHash)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -46,7 +46,7 @@ func (s *Service) ForgotPassword(ctx context.Context, email string) error {
 		return nil // the answer stays the same
 	}
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		return s.deps.Jobs.Enqueue(ctx, JobForgot, forgotten{Email: normalized, Locale: i18n.Asked(ctx)})
+		return s.deps.Jobs.Enqueue(ctx, JobForgot, forgotten{Email: normalized, Locale: i18n.RequestedLocale(ctx)})
 	})
 }
 
@@ -80,8 +80,8 @@ func (s *Service) HandleForgot(ctx context.Context, job jobs.Job) error {
 	})
 }
 
-// Reset is what somebody sends who has got the mail.
-type Reset struct {
+// PasswordReset is what somebody sends who has got the mail.
+type PasswordReset struct {
 	Email, Token, Password string
 	// KeepTenant says that the tenant of an account whose email was never verified is the
 	// person's own. Nobody but the person knows.
@@ -92,7 +92,7 @@ type Reset struct {
 // credential and provider identity of the user. Where the email was not verified before, it also takes the
 // account from whoever registered it (see claim). A token works once. Unknown, used and expired tokens and
 // those for another email get the same refusal (400).
-func (s *Service) ResetPassword(ctx context.Context, r Reset) error {
+func (s *Service) ResetPassword(ctx context.Context, r PasswordReset) error {
 	normalized, err := mail.NormalizeAddress(r.Email)
 	if err != nil {
 		return errResetToken
@@ -102,7 +102,7 @@ func (s *Service) ResetPassword(ctx context.Context, r Reset) error {
 		return err
 	}
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		user, err := s.lockProved(ctx, normalized)
+		user, err := s.lockByVerifiedEmail(ctx, normalized)
 		if errors.Is(err, errNoUser) {
 			return errResetToken
 		}
@@ -131,12 +131,12 @@ func (s *Service) ResetPassword(ctx context.Context, r Reset) error {
 		if err := s.Record(ctx, user.ID, "password.reset", nil, nil); err != nil {
 			return err
 		}
-		return s.tellPasswordChanged(ctx, user.User)
+		return s.mailPasswordChanged(ctx, user.User)
 	})
 }
 
-// tellPasswordChanged mails a user that their password has changed.
-func (s *Service) tellPasswordChanged(ctx context.Context, user User) error {
+// mailPasswordChanged mails a user that their password has changed.
+func (s *Service) mailPasswordChanged(ctx context.Context, user User) error {
 	locale, err := s.deps.Tenants.LocaleOf(ctx, user.ID, user.Locale, i18n.Locale(ctx))
 	if err != nil {
 		return err

@@ -35,7 +35,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 			if _, err := s.store.revokeLogin(ctx, t.of.userID, t.of.family, now); err != nil {
 				return err
 			}
-			return s.deps.Impersonations.EndDead(ctx, t.of.userID)
+			return s.deps.Impersonations.EndOrphaned(ctx, t.of.userID)
 		case !t.expires.After(now):
 			refused = errRefreshExpired
 			return nil
@@ -63,7 +63,7 @@ func (s *Service) Refresh(ctx context.Context, token string) (User, Tokens, erro
 func (s *Service) Logout(ctx context.Context, caller *authz.Caller) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		owner := ownerOf(caller)
-		if err := s.LockPresent(ctx, owner); err != nil {
+		if err := s.LockExisting(ctx, owner); err != nil {
 			return err
 		}
 		now := s.deps.Clock.Now()

@@ -86,7 +86,7 @@ const maxTenantName = 255
 // Register makes an account, its first tenant and its first login, all or nothing.
 // An email that has an account is a validation error on email.
 func (s *Service) Register(ctx context.Context, r Registration, grant Grant) (User, Tokens, error) {
-	return s.RegisterAnd(ctx, r, grant, func(ctx context.Context, user User) error {
+	return s.RegisterWith(ctx, r, grant, func(ctx context.Context, user User) error {
 		if r.WithoutTenant {
 			return nil
 		}
@@ -114,9 +114,9 @@ func (s *Service) CheckEmail(ctx context.Context, email string) error {
 	return err
 }
 
-// RegisterAnd makes an account and its first login, and calls also in the same
+// RegisterWith makes an account and its first login, and calls also in the same
 // transaction, for what belongs to the registration, such as joining a tenant.
-func (s *Service) RegisterAnd(ctx context.Context, r Registration, grant Grant, also func(context.Context, User) error) (User, Tokens, error) {
+func (s *Service) RegisterWith(ctx context.Context, r Registration, grant Grant, also func(context.Context, User) error) (User, Tokens, error) {
 	email, err := mail.NormalizeAddress(r.Email)
 	if err != nil {
 		return User{}, Tokens{}, err
@@ -125,7 +125,7 @@ func (s *Service) RegisterAnd(ctx context.Context, r Registration, grant Grant, 
 	if err != nil {
 		return User{}, Tokens{}, err
 	}
-	user := User{Name: r.Name, Email: email, Locale: askedLocale(ctx)}
+	user := User{Name: r.Name, Email: email, Locale: requestedLocale(ctx)}
 	var tokens Tokens
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
@@ -160,9 +160,9 @@ func (s *Service) welcome(ctx context.Context, email, name string) error {
 	return s.deps.Notices.Welcome(ctx, i18n.Locale(ctx), email, name)
 }
 
-// askedLocale returns the language that a new user has asked for, nil for none.
-func askedLocale(ctx context.Context) *string {
-	if locale := i18n.Asked(ctx); locale != "" {
+// requestedLocale returns the language that a new user has asked for, nil for none.
+func requestedLocale(ctx context.Context) *string {
+	if locale := i18n.RequestedLocale(ctx); locale != "" {
 		return &locale
 	}
 	return nil
@@ -193,14 +193,14 @@ func (s *Service) Login(ctx context.Context, email, password string, grant Grant
 	if err != nil {
 		normalized = "" // no account has it, and the login takes the same time
 	}
-	guess, err := s.guess(ctx, normalized)
+	guess, err := s.countGuess(ctx, normalized)
 	if err != nil {
 		return User{}, Tokens{}, err
 	}
 	for range loginTries {
 		user, tokens, err = s.login(ctx, normalized, password, grant, revokePrevious)
 		if err == nil {
-			return user, tokens, guess.right(ctx)
+			return user, tokens, guess.recordRight(ctx)
 		}
 		if !errors.Is(err, errPasswordChanged) {
 			break
@@ -208,7 +208,7 @@ func (s *Service) Login(ctx context.Context, email, password string, grant Grant
 		err = errCredentials
 	}
 	if errors.Is(err, errCredentials) {
-		if err := guess.wrong(ctx); err != nil {
+		if err := guess.recordWrong(ctx); err != nil {
 			return User{}, Tokens{}, err
 		}
 	}
@@ -280,7 +280,7 @@ func (s *Service) issue(ctx context.Context, userID int64, grant Grant, now time
 	if err != nil {
 		return Tokens{}, err
 	}
-	old, err := s.store.oldLogins(ctx, userID, maxLogins, now)
+	old, err := s.store.listOldLogins(ctx, userID, maxLogins, now)
 	if err != nil || len(old) == 0 {
 		return tokens, err
 	}
@@ -289,7 +289,7 @@ func (s *Service) issue(ctx context.Context, userID int64, grant Grant, now time
 			return Tokens{}, err
 		}
 	}
-	return tokens, s.deps.Impersonations.EndDead(ctx, userID)
+	return tokens, s.deps.Impersonations.EndOrphaned(ctx, userID)
 }
 
 func (s *Service) insertLogin(ctx context.Context, userID int64, grant Grant, now time.Time) (Tokens, error) {
@@ -299,7 +299,7 @@ func (s *Service) insertLogin(ctx context.Context, userID int64, grant Grant, no
 		tokens := Tokens{Access: newAccessToken(), Refresh: newRefreshToken()}
 		return tokens, s.store.insertTokens(ctx, of, tokens, now, l)
 	}
-	if err := s.endReplaced(ctx, grant, now); err != nil {
+	if err := s.endReplacedSession(ctx, grant, now); err != nil {
 		return Tokens{}, err
 	}
 	idle := l.Session
@@ -338,7 +338,7 @@ func (s *Service) Prune(ctx context.Context) error {
 	}
 	before := s.deps.Clock.Now().Add(-pruneAfter)
 	for {
-		users, err := s.store.usersWithExpired(ctx, before)
+		users, err := s.store.listUsersWithExpired(ctx, before)
 		if err != nil || len(users) == 0 {
 			return err
 		}

@@ -52,9 +52,9 @@ func (s store) userByEmail(ctx context.Context, email string) (User, *string, er
 }
 
 // lockUser locks a user and returns it, or errNoUser.
-func (s store) lockUser(ctx context.Context, id int64) (locked, error) {
+func (s store) lockUser(ctx context.Context, id int64) (lockedUser, error) {
 	row, err := s.q(ctx).LockUserByID(ctx, id)
-	return locked{
+	return lockedUser{
 		User:         User{ID: row.ID, Name: row.Name, Email: row.Email, IsPlatformAdmin: row.IsPlatformAdmin, Locale: row.Locale},
 		passwordHash: row.PasswordHash, verified: row.EmailVerifiedAt != nil, permissions: row.PlatformPermissions,
 	}, sqldb.WrapAbsent(err, "lock user", errNoUser)

@@ -49,8 +49,8 @@ func credentialTables() []string {
 // no other.
 func (s store) credentialsByHash(ctx context.Context, hashes []string) (map[string]credential, error) {
 	found := make(map[string]credential, len(hashes))
-	among, args := sqldb.Among(s.db, 1, "text", hashes)
-	return found, s.db.Each(ctx, sqldb.Query{
+	among, args := sqldb.InCondition(s.db, 1, "text", hashes)
+	return found, s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "look up credentials",
 		Text: `SELECT
     t.token_hash, t.id, t.kind, t.family, t.family_expires_at, t.expires_at, t.idle_seconds, t.last_used_at,

@@ -40,7 +40,7 @@ func (l login) expires(now time.Time, life time.Duration) time.Time {
 // insertTokens stores the hashes of a new pair.
 func (s store) insertTokens(ctx context.Context, of login, t Tokens, now time.Time, l Lifetimes) error {
 	source := authz.SourceOf(ctx)
-	return sqldb.Wrap(s.q(ctx).InsertPair(sqldb.Later(ctx), accountsql.InsertPairParams{
+	return sqldb.Wrap(s.q(ctx).InsertPair(sqldb.WithDeferred(ctx), accountsql.InsertPairParams{
 		UserID: of.userID, Family: of.family, FamilyExpiresAt: of.end, LoginAt: of.began, CreatedAt: now, IdentityID: of.identity,
 		Ip: source.IP, UserAgent: source.UserAgent,
 		AccessID: sqldb.NewID(), AccessHash: hashToken(t.Access), AccessExpiresAt: of.expires(now, l.Access),
@@ -51,7 +51,7 @@ func (s store) insertTokens(ctx context.Context, of login, t Tokens, now time.Ti
 // insertSession stores the hash of a session, which expires when it was not used for life.
 func (s store) insertSession(ctx context.Context, of login, secret string, now time.Time, life time.Duration) error {
 	source := authz.SourceOf(ctx)
-	return sqldb.Wrap(s.q(ctx).InsertCredential(sqldb.Later(ctx), accountsql.InsertCredentialParams{
+	return sqldb.Wrap(s.q(ctx).InsertCredential(sqldb.WithDeferred(ctx), accountsql.InsertCredentialParams{
 		ID: sqldb.NewID(), UserID: of.userID, Kind: kindSession, TokenHash: hashToken(secret),
 		Family: of.family, FamilyExpiresAt: of.end, ExpiresAt: of.expires(now, life), IdleSeconds: int64(life / time.Second),
 		LoginAt: of.began, CreatedAt: now, Ip: source.IP, UserAgent: source.UserAgent, IdentityID: of.identity,
@@ -93,8 +93,8 @@ func (s store) ownerOf(ctx context.Context, kind, token string) (int64, error) {
 	return id, sqldb.WrapAbsent(err, "read owner of credential", errNoCredential)
 }
 
-// oldLogins lists the families of a user's logins at now, but for the newest.
-func (s store) oldLogins(ctx context.Context, userID int64, newest int32, now time.Time) ([]uuid.UUID, error) {
+// listOldLogins lists the families of a user's logins at now, but for the newest.
+func (s store) listOldLogins(ctx context.Context, userID int64, newest int32, now time.Time) ([]uuid.UUID, error) {
 	families, err := s.q(ctx).OldLogins(ctx, accountsql.OldLoginsParams{UserID: userID, Now: now, Kept: newest})
 	return families, sqldb.Wrap(err, "list old logins")
 }
@@ -116,7 +116,7 @@ type refreshToken struct {
 func (s store) lockRefreshToken(ctx context.Context, token string) (user User, t refreshToken, err error) {
 	hash := []any{hashToken(token)}
 	users, tokens := 0, 0
-	err = s.db.Each(ctx, sqldb.Query{
+	err = s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "lock user of refresh token",
 		Text: `SELECT u.id, u.name, u.email, u.is_platform_admin, u.locale
 FROM users u
@@ -166,7 +166,7 @@ func (s store) revokeSession(ctx context.Context, token string, now time.Time) e
 }
 
 func (s store) revoke(ctx context.Context, id uuid.UUID, now time.Time) error {
-	err := s.q(ctx).RevokeCredential(sqldb.Later(ctx), accountsql.RevokeCredentialParams{ID: id, RevokedAt: &now})
+	err := s.q(ctx).RevokeCredential(sqldb.WithDeferred(ctx), accountsql.RevokeCredentialParams{ID: id, RevokedAt: &now})
 	return sqldb.Wrap(err, "revoke credential")
 }
 
@@ -186,9 +186,9 @@ func (s store) deleteCodes(ctx context.Context, userID int64) error {
 	return sqldb.Wrap(s.q(ctx).DeleteOneTimeCodes(ctx, userID), "delete one-time codes")
 }
 
-// usersWithExpired lists at most 500 users, by their ids, who have credentials that
+// listUsersWithExpired lists at most 500 users, by their ids, who have credentials that
 // expired before a time.
-func (s store) usersWithExpired(ctx context.Context, before time.Time) ([]int64, error) {
+func (s store) listUsersWithExpired(ctx context.Context, before time.Time) ([]int64, error) {
 	ids, err := s.q(ctx).UsersWithExpiredCredentials(ctx, before)
 	return ids, sqldb.Wrap(err, "list users with expired credentials")
 }

@@ -9,17 +9,17 @@ import (
 )
 
 // lockGuesses returns and locks the wrong passwords of an email, none where it has none.
-func (s store) lockGuesses(ctx context.Context, email string, now time.Time) (guesses, error) {
+func (s store) lockGuesses(ctx context.Context, email string, now time.Time) (guessCounter, error) {
 	hash := hashToken(email)
 	err := s.q(ctx).InsertWrongPasswords(ctx, accountsql.InsertWrongPasswordsParams{EmailHash: hash, BeganAt: now})
 	if err != nil {
-		return guesses{}, sqldb.Wrap(err, "begin to count wrong passwords")
+		return guessCounter{}, sqldb.Wrap(err, "begin to count wrong passwords")
 	}
 	row, err := s.q(ctx).LockWrongPasswords(ctx, hash)
-	return guesses{count: row.Count, began: row.BeganAt, closed: row.ClosedUntil}, sqldb.Wrap(err, "lock wrong passwords")
+	return guessCounter{count: row.Count, began: row.BeganAt, closed: row.ClosedUntil}, sqldb.Wrap(err, "lock wrong passwords")
 }
 
-func (s store) setGuesses(ctx context.Context, email string, g guesses) error {
+func (s store) setGuesses(ctx context.Context, email string, g guessCounter) error {
 	err := s.q(ctx).UpdateWrongPasswords(ctx, accountsql.UpdateWrongPasswordsParams{
 		EmailHash: hashToken(email), Count: g.count, BeganAt: g.began, ClosedUntil: g.closed,
 	})

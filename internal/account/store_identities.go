@@ -41,8 +41,8 @@ func (s store) revokeLoginsThrough(ctx context.Context, userID int64, identity u
 	return sqldb.Wrap(err, "revoke logins through identity")
 }
 
-// loginBegan returns when the login of a credential began.
-func (s store) loginBegan(ctx context.Context, id uuid.UUID) (time.Time, error) {
+// loginStart returns when the login of a credential began.
+func (s store) loginStart(ctx context.Context, id uuid.UUID) (time.Time, error) {
 	at, err := s.q(ctx).LoginBegan(ctx, id)
 	return at, sqldb.WrapAbsent(err, "read login", errUnauthenticated)
 }

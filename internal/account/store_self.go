@@ -21,14 +21,14 @@ func (s store) passwordOf(ctx context.Context, userID int64) (*string, error) {
 	return hash, sqldb.WrapAbsent(err, "read password", errUnauthenticated)
 }
 
-// lives reports whether a credential of a user is not revoked.
-func (s store) lives(ctx context.Context, id uuid.UUID, userID int64) (bool, error) {
+// isCredentialActive reports whether a credential of a user is not revoked.
+func (s store) isCredentialActive(ctx context.Context, id uuid.UUID, userID int64) (bool, error) {
 	n, err := s.q(ctx).CredentialLives(ctx, accountsql.CredentialLivesParams{ID: id, UserID: userID})
 	return n > 0, sqldb.Wrap(err, "read credential")
 }
 
-// revokeOthers revokes every credential of a user that does not descend from one login.
-func (s store) revokeOthers(ctx context.Context, userID int64, family uuid.UUID, now time.Time) error {
+// revokeOtherCredentials revokes every credential of a user that does not descend from one login.
+func (s store) revokeOtherCredentials(ctx context.Context, userID int64, family uuid.UUID, now time.Time) error {
 	err := s.q(ctx).RevokeOtherLogins(ctx, accountsql.RevokeOtherLoginsParams{UserID: userID, Family: family, Now: &now})
 	return sqldb.Wrap(err, "revoke other logins")
 }

@@ -28,7 +28,7 @@ func (s *Service) Record(ctx context.Context, userID int64, action string, befor
 		Action: action, TenantID: tenantID, Resource: "user", ResourceID: strconv.FormatInt(userID, 10),
 		Before: before, After: after,
 	}
-	if authz.From(ctx) == nil {
+	if authz.FromContext(ctx) == nil {
 		e.ActorID = &userID
 	}
 	return s.deps.Audit.Record(ctx, e)

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// AdmitVerified returns the account of somebody who has proved that an email is
+// FindOrCreateVerified returns the account of somebody who has proved that an email is
 // theirs, in the transaction of ctx if there is one, with the user locked. Where the
 // email has no account, it makes one without a password, with its first tenant. email is
 // in the form of mail.NormalizeAddress. It fails with ErrNeverLinked for a platform
@@ -15,10 +15,10 @@ import (
 // Whoever registered the email without proving it may have been somebody else who
 // waited for its owner. So where the email was not verified yet, the account's password
 // goes with everything else that claim ends.
-func (s *Service) AdmitVerified(ctx context.Context, name, email string) (userID int64, isNew bool, err error) {
+func (s *Service) FindOrCreateVerified(ctx context.Context, name, email string) (userID int64, isNew bool, err error) {
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		now := s.deps.Clock.Now()
-		userID, err = s.store.insertUser(ctx, newUser{name: name, email: email, verified: true, locale: askedLocale(ctx)}, now)
+		userID, err = s.store.insertUser(ctx, newUser{name: name, email: email, verified: true, locale: requestedLocale(ctx)}, now)
 		isNew = err == nil
 		if isNew {
 			if _, err := s.deps.Tenants.Create(ctx, userID, firstTenantName(Registration{Name: name})); err != nil {
@@ -29,7 +29,7 @@ func (s *Service) AdmitVerified(ctx context.Context, name, email string) (userID
 		if !errors.Is(err, errEmailTaken) {
 			return err
 		}
-		user, err := s.lockProved(ctx, email)
+		user, err := s.lockByVerifiedEmail(ctx, email)
 		if err != nil {
 			return err
 		}
@@ -48,16 +48,16 @@ func (s *Service) AdmitVerified(ctx context.Context, name, email string) (userID
 	return userID, isNew, err
 }
 
-// lockProved locks the user whose email somebody has proved to be theirs, with all that
+// lockByVerifiedEmail locks the user whose email somebody has proved to be theirs, with all that
 // claim changes; errNoUser where the email has no account.
-func (s *Service) lockProved(ctx context.Context, email string) (locked, error) {
+func (s *Service) lockByVerifiedEmail(ctx context.Context, email string) (lockedUser, error) {
 	id, verified, err := s.store.userOfEmail(ctx, email)
 	if err != nil {
-		return locked{}, err
+		return lockedUser{}, err
 	}
 	if !verified { // its tenant may have to be left; a verified email stays verified
-		if err := s.deps.Tenants.LockOf(ctx, id); err != nil {
-			return locked{}, err
+		if err := s.deps.Tenants.LockTenantOf(ctx, id); err != nil {
+			return lockedUser{}, err
 		}
 	}
 	return s.lockTarget(ctx, id)
@@ -77,11 +77,11 @@ func (s *Service) claim(ctx context.Context, userID int64, keepTenant bool, now 
 	if err := s.store.deletePushSubscriptions(ctx, userID); err != nil {
 		return err
 	}
-	if err := s.deps.Impersonations.EndOf(ctx, userID); err != nil {
+	if err := s.deps.Impersonations.EndForTarget(ctx, userID); err != nil {
 		return err
 	}
 	if !keepTenant {
-		if err := s.deps.Tenants.Forsake(ctx, userID); err != nil {
+		if err := s.deps.Tenants.RemoveUnverifiedOwner(ctx, userID); err != nil {
 			return err
 		}
 	}
@@ -97,7 +97,7 @@ func (s *Service) Verify(ctx context.Context, userID int64) error {
 // KeepLocale keeps the language that the request of ctx asks for, for a user who has
 // none yet.
 func (s *Service) KeepLocale(ctx context.Context, userID int64) error {
-	asked := askedLocale(ctx)
+	asked := requestedLocale(ctx)
 	if asked == nil {
 		return nil
 	}

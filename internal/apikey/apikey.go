@@ -32,14 +32,14 @@ type Person struct {
 	Name string
 }
 
-// alive reports whether the key authenticates at a time.
-func (k Key) alive(at time.Time) bool {
+// isActive reports whether the key authenticates at a time.
+func (k Key) isActive(at time.Time) bool {
 	return k.RevokedAt == nil && (k.ExpiresAt == nil || k.ExpiresAt.After(at))
 }
 
-// end makes the key one that another has taken the place of at a time, and that ends
+// setEnd makes the key one that another has taken the place of at a time, and that ends
 // after the overlap: at once without one, and never later than it would have.
-func (k *Key) end(at time.Time, overlap time.Duration) {
+func (k *Key) setEnd(at time.Time, overlap time.Duration) {
 	k.rotatedAt = &at
 	until := at.Add(overlap)
 	if k.ExpiresAt == nil || until.Before(*k.ExpiresAt) {
@@ -62,8 +62,8 @@ func sortedScopes(scopes []string) []string {
 	return slices.Compact(slices.Sorted(slices.Values(scopes)))
 }
 
-// recorded is what the trail keeps of a key, by the names in the API.
-func recorded(k Key) map[string]any {
+// auditFields is what the trail keeps of a key, by the names in the API.
+func auditFields(k Key) map[string]any {
 	return map[string]any{
 		"name": k.Name, "prefix": k.Prefix, "scopes": k.Scopes, "expires_at": k.ExpiresAt, "revoked_at": k.RevokedAt,
 	}

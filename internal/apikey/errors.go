@@ -10,7 +10,7 @@ import (
 
 var (
 	errUnauthenticated = fault.New(fault.Unauthenticated, "error.unauthenticated")
-	errRevoked         = fault.Coded(fault.Conflict, fault.APIKeyRevoked)
+	errRevoked         = fault.NewCoded(fault.Conflict, fault.APIKeyRevoked)
 	errNotFound        = fault.New(fault.NotFound, "error.not_found")
 	errNotHeld         = fault.New(fault.Forbidden, "error.grant_not_held")
 

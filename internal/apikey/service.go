@@ -115,10 +115,10 @@ func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (key
 		if key, secret, err = s.insert(ctx, tenantID, t, now); err != nil {
 			return err
 		}
-		if err := s.tell(ctx, hook.APIKeyCreated, tenantID, key); err != nil {
+		if err := s.publish(ctx, hook.APIKeyCreated, tenantID, key); err != nil {
 			return err
 		}
-		return s.record(ctx, "api_key.created", tenantID, key.ID, nil, recorded(key))
+		return s.record(ctx, "api_key.created", tenantID, key.ID, nil, auditFields(key))
 	})
 	return key, secret, err
 }
@@ -154,7 +154,7 @@ func (s *Service) lockOwner(ctx context.Context, tenantID *uuid.UUID) error {
 // checkMaker refuses a caller who gives a key a scope that they could not use without the key. A
 // command may give any scope.
 func checkMaker(ctx context.Context, tenantID *uuid.UUID, scopes []string) error {
-	caller := authz.From(ctx)
+	caller := authz.FromContext(ctx)
 	if caller == nil {
 		return nil
 	}
@@ -182,12 +182,12 @@ func (s *Service) checkOverlap(ctx context.Context, tenantID *uuid.UUID, overlap
 	return err
 }
 
-// tell hands an event about a key to the outbox.
-func (s *Service) tell(ctx context.Context, t hook.Type, tenantID *uuid.UUID, key Key) error {
+// publish hands an event about a key to the outbox.
+func (s *Service) publish(ctx context.Context, t hook.Type, tenantID *uuid.UUID, key Key) error {
 	if s.deps.Events == nil {
 		return nil
 	}
-	return s.deps.Events.Add(ctx, hook.Event{Type: t, TenantID: tenantID, Data: hook.Is(view(key))})
+	return s.deps.Events.Add(ctx, hook.Event{Type: t, TenantID: tenantID, Data: hook.StaticData(view(key))})
 }
 
 // insert stores a new key and returns it with its secret.
@@ -200,7 +200,7 @@ func (s *Service) insert(ctx context.Context, tenantID *uuid.UUID, t Terms, now 
 		expires := now.AddDate(0, 0, int(*t.Days))
 		key.ExpiresAt = &expires
 	}
-	if caller := authz.From(ctx); caller != nil {
+	if caller := authz.FromContext(ctx); caller != nil {
 		key.CreatedBy = &Person{ID: caller.UserID, Name: caller.Name}
 	}
 	return key, secret, s.store.insert(ctx, tenantID, key, hash(secret))
@@ -209,12 +209,12 @@ func (s *Service) insert(ctx context.Context, tenantID *uuid.UUID, t Terms, now 
 // Rename gives a key another name.
 func (s *Service) Rename(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, name string) (Key, error) {
 	return s.change(ctx, tenantID, id, func(ctx context.Context, key *Key) error {
-		before := recorded(*key)
+		before := auditFields(*key)
 		key.Name = name
 		if err := s.store.rename(ctx, tenantID, id, name); err != nil {
 			return err
 		}
-		return s.record(ctx, "api_key.updated", tenantID, id, before, recorded(*key))
+		return s.record(ctx, "api_key.updated", tenantID, id, before, auditFields(*key))
 	})
 }
 
@@ -224,7 +224,7 @@ func (s *Service) Rename(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID,
 func (s *Service) Rotate(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, overlap time.Duration) (key Key, secret string, err error) {
 	_, err = s.change(ctx, tenantID, id, func(ctx context.Context, old *Key) error {
 		now := s.deps.Clock.Now()
-		if !old.alive(now) || old.rotatedAt != nil {
+		if !old.isActive(now) || old.rotatedAt != nil {
 			return errRevoked
 		}
 		if err := checkMaker(ctx, tenantID, old.Scopes); err != nil {
@@ -233,26 +233,26 @@ func (s *Service) Rotate(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID,
 		if err := s.checkOverlap(ctx, tenantID, overlap, now); err != nil {
 			return err
 		}
-		before := recorded(*old)
-		old.end(now, overlap)
-		if err := s.store.end(ctx, tenantID, *old); err != nil {
+		before := auditFields(*old)
+		old.setEnd(now, overlap)
+		if err := s.store.setEnd(ctx, tenantID, *old); err != nil {
 			return err
 		}
 		if key, secret, err = s.insert(ctx, tenantID, Terms{Name: old.Name, Scopes: old.Scopes, Days: old.lifetimeDays}, now); err != nil {
 			return err
 		}
 		if old.RevokedAt != nil {
-			if err := s.tell(ctx, hook.APIKeyRevoked, tenantID, *old); err != nil {
+			if err := s.publish(ctx, hook.APIKeyRevoked, tenantID, *old); err != nil {
 				return err
 			}
 		}
-		if err := s.tell(ctx, hook.APIKeyCreated, tenantID, key); err != nil {
+		if err := s.publish(ctx, hook.APIKeyCreated, tenantID, key); err != nil {
 			return err
 		}
-		if err := s.record(ctx, "api_key.rotated", tenantID, id, before, recorded(*old)); err != nil {
+		if err := s.record(ctx, "api_key.rotated", tenantID, id, before, auditFields(*old)); err != nil {
 			return err
 		}
-		return s.record(ctx, "api_key.created", tenantID, key.ID, nil, recorded(key))
+		return s.record(ctx, "api_key.created", tenantID, key.ID, nil, auditFields(key))
 	})
 	return key, secret, err
 }
@@ -264,15 +264,15 @@ func (s *Service) Revoke(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID)
 		if key.RevokedAt != nil {
 			return nil
 		}
-		before, now := recorded(*key), s.deps.Clock.Now()
+		before, now := auditFields(*key), s.deps.Clock.Now()
 		key.RevokedAt = &now
-		if err := s.store.end(ctx, tenantID, *key); err != nil {
+		if err := s.store.setEnd(ctx, tenantID, *key); err != nil {
 			return err
 		}
-		if err := s.tell(ctx, hook.APIKeyRevoked, tenantID, *key); err != nil {
+		if err := s.publish(ctx, hook.APIKeyRevoked, tenantID, *key); err != nil {
 			return err
 		}
-		return s.record(ctx, "api_key.revoked", tenantID, id, before, recorded(*key))
+		return s.record(ctx, "api_key.revoked", tenantID, id, before, auditFields(*key))
 	})
 	return err
 }

@@ -88,8 +88,8 @@ func (s store) rename(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID, na
 	return sqldb.Wrap(s.q(ctx).RenameKey(ctx, apikeysql.RenameKeyParams{ID: id, Name: name, TenantID: tenantID}), "rename API key")
 }
 
-// end stores when a key ends.
-func (s store) end(ctx context.Context, tenantID *uuid.UUID, k Key) error {
+// setEnd stores when a key ends.
+func (s store) setEnd(ctx context.Context, tenantID *uuid.UUID, k Key) error {
 	err := s.q(ctx).EndKey(ctx, apikeysql.EndKeyParams{
 		ID: k.ID, ExpiresAt: k.ExpiresAt, RevokedAt: k.RevokedAt, RotatedAt: k.rotatedAt, TenantID: tenantID,
 	})
@@ -112,7 +112,7 @@ func (s store) keysByHash(ctx context.Context, lookups []lookup) (map[lookup]fou
 		rows = append(rows, l.secretHash, l.tenantID)
 	}
 	values, args := sqldb.Values(s.db, 1, rows, "text", "uuid")
-	return known, s.db.Each(ctx, sqldb.Query{
+	return known, s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "look up API keys",
 		Text: `SELECT
     v.column1, v.column2, k.id, k.name, k.scopes, k.tenant_id IS NULL, k.expires_at, k.last_used_at,

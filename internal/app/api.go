@@ -65,7 +65,7 @@ func (svc *service) newAPI() (*rest.API, error) {
 		Unlogged:             svc.unlogged,
 		Observe:              svc.metrics.Request,
 		Tracer:               svc.tracer,
-		Panicked:             svc.metrics.Panicked,
+		Panicked:             svc.metrics.CountPanic,
 		Book:                 texts.Book(),
 	}, routes)
 	if err := svc.mountFrontend(api); err != nil {
@@ -107,7 +107,7 @@ func (svc *service) mountFrontend(api *rest.API) error {
 		return err
 	}
 	pages.Mount(api.Mount)
-	api.MountMissing(http.HandlerFunc(pages.Missing))
+	api.MountMissing(http.HandlerFunc(pages.ServeNotFound))
 	return nil
 }
 
@@ -121,7 +121,7 @@ func (svc *service) mountConsole(api *rest.API, own bool) error {
 		return err
 	}
 	pages.Mount(api.Mount)
-	api.MountMissing(http.HandlerFunc(pages.Missing))
+	api.MountMissing(http.HandlerFunc(pages.ServeNotFound))
 	return nil
 }
 

@@ -7,7 +7,7 @@ import (
 	"net/netip"
 
 	"github.com/tenantry/tenantry/internal/account/oauth"
-	"github.com/tenantry/tenantry/internal/app/figures"
+	"github.com/tenantry/tenantry/internal/app/collectors"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/mail"
 	"github.com/tenantry/tenantry/internal/rest"
@@ -15,9 +15,9 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// outside is the world beyond the service: real in production, the sandbox's
+// environment is the world beyond the service: real in production, the sandbox's
 // in dev. The service cannot tell which.
-type outside struct {
+type environment struct {
 	clock          clock.Clock
 	pspKey         settings.Secret
 	pspBaseURL     string // "" is the provider's own
@@ -40,14 +40,14 @@ type service struct {
 	*platform
 	*domains
 
-	api       *rest.API
-	outside   outside
-	sandboxed bool
+	api         *rest.API
+	environment environment
+	sandboxed   bool
 }
 
 // newService builds the service, which does nothing yet: process runs it. s must
 // know its public URL.
-func newService(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logger) (*service, error) {
+func newService(s settings.Settings, db *sqldb.DB, out environment, log *slog.Logger) (*service, error) {
 	platform, err := newPlatform(s, db, out, log)
 	if err != nil {
 		return nil, err
@@ -56,9 +56,9 @@ func newService(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logger
 	if err != nil {
 		return nil, err
 	}
-	svc := &service{platform: platform, domains: domains, outside: out, sandboxed: out.sandboxed}
+	svc := &service{platform: platform, domains: domains, environment: out, sandboxed: out.sandboxed}
 	svc.registerBackground()
-	figures.Register(svc.metrics, figures.Sources{
+	collectors.Register(svc.metrics, collectors.Sources{
 		DB: db, Jobs: svc.jobs, Inbox: svc.receiver, Hooks: svc.hooks, Reporter: svc.reporter, Log: log,
 	})
 	svc.api, err = svc.newAPI()

@@ -14,18 +14,18 @@ import (
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
-// Beside runs a further instance of the service that [Dev] runs in another process, on its
+// SecondInstance runs a further instance of the service that [Dev] runs in another process, on its
 // database and with its sandbox, until ctx ends. own is the URL at which the two reach the first.
 // started is called when the instance answers, with its address and its clock: the clock begins
 // at the sandbox's time, and it is the caller who moves it when the sandbox's moves. Tests use it
 // to run several instances that share one sandbox; no command does.
-func Beside(ctx context.Context, s settings.Settings, own string, logTo io.Writer, started func(net.Addr, *clock.Adjustable) error) (err error) {
+func SecondInstance(ctx context.Context, s settings.Settings, own string, logTo io.Writer, started func(net.Addr, *clock.Adjustable) error) (err error) {
 	log := newSandboxLog(logTo, s)
 	listener, err := listen(ctx, s.Addr)
 	if err != nil {
 		return err
 	}
-	s = s.Listening(listener.Addr())
+	s = s.WithListenAddress(listener.Addr())
 	world, err := sandbox.Open(ctx, filepath.Join(s.Data, settings.SandboxFile))
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -36,7 +36,7 @@ func Beside(ctx context.Context, s settings.Settings, own string, logTo io.Write
 		return errors.Join(err, listener.Close())
 	}
 	defer commands.Closing(db, &err)
-	out, err := sandboxOutside(ctx, world, s, own)
+	out, err := sandboxEnvironment(ctx, world, s, own)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}

@@ -56,10 +56,10 @@ func TestNulls(t *testing.T) {
 		k := s.CatalogAdmin()
 		product, feature := k.CreateProduct("nulls"), k.CreateFeature("nulls")
 		for field, a := range map[string]apptest.Reply{
-			"create_tenant":   s.Call("POST", "/api/v1/auth/register", "", apptest.With(apptest.Registration("new@example.com", nil), apptest.Object{"create_tenant": nil})),
+			"create_tenant":   s.Call("POST", "/api/v1/auth/register", "", apptest.WithChanges(apptest.Registration("new@example.com", nil), apptest.Object{"create_tenant": nil})),
 			"is_active":       k.AdminCall("POST", "/products", apptest.Object{"slug": "x", "name": apptest.Object{"en": "X"}, "is_active": nil}),
-			"trial_days":      k.AdminCall("POST", "/plans", apptest.With(apptest.PlanBody(product, "x"), apptest.Object{"trial_days": nil})),
-			"sort_order":      k.AdminCall("POST", "/plans", apptest.With(apptest.PlanBody(product, "x"), apptest.Object{"sort_order": nil})),
+			"trial_days":      k.AdminCall("POST", "/plans", apptest.WithChanges(apptest.PlanBody(product, "x"), apptest.Object{"trial_days": nil})),
+			"sort_order":      k.AdminCall("POST", "/plans", apptest.WithChanges(apptest.PlanBody(product, "x"), apptest.Object{"sort_order": nil})),
 			"expires_in_days": s.Call("POST", o.Path("/team/invitations"), o.Token, apptest.Object{"email": "x@example.com", "role": "member", "expires_in_days": nil}),
 			"quantity":        s.Call("POST", o.Path("/usage"), o.Token, apptest.Object{"meter_code": "api-calls", "quantity": nil}),
 		} {

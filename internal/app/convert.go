@@ -13,10 +13,10 @@ import (
 
 // What the settings say, in the types of the domains.
 
-// issuing returns how invoices are issued here; nil where the payment provider
+// newIssuing returns how invoices are issued here; nil where the payment provider
 // issues them.
-func issuing(s settings.Settings, log *slog.Logger) (*invoice.Issuing, error) {
-	if s.InvoiceMode != settings.PlatformManaged {
+func newIssuing(s settings.Settings, log *slog.Logger) (*invoice.Issuing, error) {
+	if s.InvoiceMode != settings.InvoicesByPlatform {
 		return nil, nil
 	}
 	zone, err := time.LoadLocation(s.Invoices.TimeZone)

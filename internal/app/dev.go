@@ -38,7 +38,7 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 	if err != nil {
 		return err
 	}
-	s = s.Listening(listener.Addr())
+	s = s.WithListenAddress(listener.Addr())
 	if err := s.KeepPrivate(); err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -53,7 +53,7 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 		return errors.Join(err, listener.Close())
 	}
 	defer commands.Closing(db, &err)
-	own := "http://" + loopback(listener.Addr())
+	own := "http://" + loopbackURL(listener.Addr())
 	svc, provider, err := newSandboxed(ctx, s, db, world, own, log)
 	if err != nil {
 		return errors.Join(err, listener.Close())
@@ -74,7 +74,7 @@ func Dev(ctx context.Context, s settings.Settings, out, logTo io.Writer) (err er
 // newSandboxLog returns a logger that takes two warnings for normal. When the sandbox's clock is
 // moved, the daily comparisons run before the provider's notifications arrive.
 func newSandboxLog(w io.Writer, s settings.Settings) *slog.Logger {
-	return commands.NewLog(w, s, compare.LoggedDifference, inbox.LoggedMissed)
+	return commands.NewLog(w, s, compare.DifferenceMessage, inbox.MissedMessage)
 }
 
 // newSandboxed wires the service with the sandbox in place of the outside world,
@@ -83,7 +83,7 @@ func newSandboxLog(w io.Writer, s settings.Settings) *slog.Logger {
 func newSandboxed(
 	ctx context.Context, s settings.Settings, db *sqldb.DB, world *sandbox.World, own string, log *slog.Logger,
 ) (*service, *stripe.Server, error) {
-	out, err := sandboxOutside(ctx, world, s, own)
+	out, err := sandboxEnvironment(ctx, world, s, own)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -109,7 +109,7 @@ func newSandboxed(
 	}
 	world.Show(sandbox.Access{
 		API: s.PublicURL.String() + "/sandbox/stripe", Key: key.Reveal(), Secret: secret, Brand: sandboxBrand(s),
-		Coming: provider.Coming, LastEvents: provider.LastEvents,
+		Coming: provider.ListUpcoming, LastEvents: provider.LastEvents,
 		BeforeMove: func(r *http.Request, d time.Duration) error {
 			svc.drainUsage(r.Context(), d, log)
 			// After the move the session would be expired, and requests that run meanwhile would end it.
@@ -129,8 +129,8 @@ func newSandboxed(
 	received := (&hooks.Receiver{Clock: world.Clock(), Secrets: func(ctx context.Context, path string) ([]string, error) {
 		return svc.hooks.Secrets(ctx, func(url string) bool { return strings.HasSuffix(url, path) })
 	}}).Handler()
-	svc.api.Mount("/sandbox/hooks", world.Guarded(received, s.PublicURL.Host))
-	svc.api.Mount("/sandbox/hooks/", world.Guarded(received, s.PublicURL.Host))
+	svc.api.Mount("/sandbox/hooks", world.Guard(received, s.PublicURL.Host))
+	svc.api.Mount("/sandbox/hooks/", world.Guard(received, s.PublicURL.Host))
 	svc.api.Mount("/sandbox", pages)
 	svc.api.Mount("/sandbox/", pages)
 	svc.api.Mount("/metrics", svc.metrics.Handler())
@@ -150,24 +150,24 @@ func sandboxBrand(s settings.Settings) theme.Brand {
 	}
 }
 
-// sandboxOutside is the world beyond a service that has the sandbox in its place. own is where
+// sandboxEnvironment is the world beyond a service that has the sandbox in its place. own is where
 // the sandbox is reached by the service.
-func sandboxOutside(ctx context.Context, world *sandbox.World, s settings.Settings, own string) (outside, error) {
+func sandboxEnvironment(ctx context.Context, world *sandbox.World, s settings.Settings, own string) (environment, error) {
 	var signing settings.Secret // only tests set it
 	if len(s.StripeWebhookSecrets) > 0 {
 		signing = s.StripeWebhookSecrets[0]
 	}
 	key, secret, err := sandboxSecrets(ctx, world, s.StripeSecretKey, signing)
 	if err != nil {
-		return outside{}, err
+		return environment{}, err
 	}
 	idConfig, err := sandboxLogin(ctx, world, s, own)
 	if err != nil {
-		return outside{}, err
+		return environment{}, err
 	}
 	login := oauth.OIDCProvider(settings.SandboxProvider, idConfig.PublicURL+idp.Path, idConfig.ClientID, idConfig.ClientSecret)
 	login.DiscoveryURL = own + idp.Path
-	return outside{
+	return environment{
 		clock: world.Clock(), pspKey: key, pspBaseURL: own + "/sandbox/stripe", pspFileHosts: []string{s.PublicURL.Host},
 		pspDashboard:   s.PublicURL.String() + "/sandbox/dashboard",
 		webhookSecrets: []string{secret.Reveal()}, sender: mailboxSender{world.Mailbox()}, logins: append(oauthProviders(s.Logins), login),
@@ -216,8 +216,8 @@ func (svc *service) drainUsage(ctx context.Context, d time.Duration, log *slog.L
 	}
 }
 
-// loopback returns the address at which the process reaches itself.
-func loopback(on net.Addr) string {
+// loopbackURL returns the address at which the process reaches itself.
+func loopbackURL(on net.Addr) string {
 	host, port, err := net.SplitHostPort(on.String())
 	if err != nil {
 		return on.String()

@@ -86,14 +86,14 @@ type domains struct {
 
 // newDomains builds the domains, each after those that it needs; where two need
 // each other, links connects them.
-func newDomains(p *platform, out outside) (*domains, error) {
+func newDomains(p *platform, out environment) (*domains, error) {
 	d, link := &domains{}, &links{}
 	events := webhook.NewOutbox(p.db, p.clock)
 	subscribers := entitlement.NewRegister(p.db)
 	d.audit = audit.New(audit.Deps{DB: p.db, Clock: p.clock})
 	d.tenants = tenant.NewService(tenant.Deps{
 		DB: p.db, Clock: p.clock, Subscriptions: subscribers, Overviews: subscribers, Billing: link, Team: link, Audit: d.audit, Events: events,
-		People: link, Leftovers: link, Keep: p.settings.Retention.OrDefault().Tenants,
+		Accounts: link, Purger: link, Keep: p.settings.Retention.WithDefaults().Tenants,
 		TestVATNumbers: p.provider.Mode() == psp.TestMode,
 	})
 	events.Languages = d.tenants
@@ -120,7 +120,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 	d.onboarding = onboarding.NewService(onboarding.Deps{
 		DB: p.db, Accounts: d.accounts, Tenants: d.tenants, Catalog: d.catalog, Subscriptions: d.subscriptions,
 		Entitlements: d.entitlements, Log: p.log,
-		Pages: onboarding.Pages{Success: p.frontend.Of(frontend.OnboardingSuccess), Cancel: p.frontend.Of(frontend.OnboardingPlans)},
+		Pages: onboarding.Pages{Success: p.frontend.PageURL(frontend.OnboardingSuccess), Cancel: p.frontend.PageURL(frontend.OnboardingPlans)},
 	})
 	link.customers, link.usage, link.meters, link.reporter = d.customers, d.usage, d.meters, d.reporter
 	link.accounts, link.tenants, link.retention = d.accounts, d.tenants, d.retention
@@ -131,7 +131,7 @@ func newDomains(p *platform, out outside) (*domains, error) {
 
 // addAccounts builds the accounts and what belongs to them: delegated login,
 // pictures and push messages.
-func (d *domains) addAccounts(p *platform, out outside, link *links) error {
+func (d *domains) addAccounts(p *platform, out environment, link *links) error {
 	passwords := account.NewPasswords(cmp.Or(p.settings.HashCost, account.DefaultHashCost()))
 	d.accounts = account.NewService(account.Deps{
 		DB: p.db, Clock: p.clock, Passwords: passwords, Tenants: d.tenants,
@@ -146,7 +146,7 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 		}),
 	})
 	d.self = selfservice.NewService(selfservice.Deps{
-		DB: p.db, Clock: p.clock, Accounts: d.accounts, Notices: p.letters, Places: link, Avatars: d.avatars, Audit: d.audit,
+		DB: p.db, Clock: p.clock, Accounts: d.accounts, Notices: p.letters, Memberships: link, Avatars: d.avatars, Audit: d.audit,
 		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
 	})
 	d.pushes = webpush.NewService(webpush.Deps{
@@ -159,7 +159,7 @@ func (d *domains) addAccounts(p *platform, out outside, link *links) error {
 	d.oauth, err = oauth.NewService(oauth.Deps{
 		DB: p.db, Clock: p.clock,
 		Accounts: d.accounts, Providers: out.logins, Avatars: d.avatars,
-		PublicURL: p.publicURL, CallbackPage: p.frontend.Of(frontend.OAuthCallback), Log: p.log,
+		PublicURL: p.publicURL, CallbackPage: p.frontend.PageURL(frontend.OAuthCallback), Log: p.log,
 	})
 	return err
 }
@@ -172,16 +172,16 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 		DB: p.db, Clock: p.clock, Catalog: d.catalog, Provider: p.provider, Meters: link, Running: link, Log: p.log,
 	})
 	d.meters = meters.NewService(meters.Deps{
-		DB: p.db, Clock: p.clock, Currencies: d.catalog, Audit: d.audit, Links: d.priceLinks, Changed: d.catalog.Changed,
+		DB: p.db, Clock: p.clock, Currencies: d.catalog, Audit: d.audit, Links: d.priceLinks, OnChange: d.catalog.InvalidateCache,
 	})
 	var taxedFrom string
-	if p.settings.InvoiceMode != settings.PlatformManaged {
+	if p.settings.InvoiceMode != settings.InvoicesByPlatform {
 		taxedFrom = p.settings.Invoices.Seller.TaxCountry()
 	}
 	d.customers = customer.NewService(customer.Deps{
 		TaxedFrom: taxedFrom, Registry: taxid.Registry{Client: p.provider},
 		DB: p.db, Clock: p.clock, Jobs: p.jobs, Tenants: d.tenants, Provider: p.provider, Audit: d.audit,
-		FrontendURL: p.frontend.URL, BillingPage: p.frontend.Of(frontend.Billing),
+		FrontendURL: p.frontend.URL, BillingPage: p.frontend.PageURL(frontend.Billing),
 	})
 	d.entitlements = entitlement.NewService(entitlement.Deps{
 		DB: p.db, Catalog: d.catalog, Tenants: d.tenants, Team: link, Consumption: link,
@@ -191,7 +191,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
 		Entitlements: d.entitlements, Provider: p.provider, Items: items.Items{Client: p.provider}, Prices: d.priceLinks,
 		Metering: metering{d.meters, prices{d.priceLinks}}, Usage: link, Audit: d.audit, Letters: p.letters, Events: events,
-		IssuesInvoices: p.settings.InvoiceMode == settings.PlatformManaged, Log: p.log,
+		IssuesInvoices: p.settings.InvoiceMode == settings.InvoicesByPlatform, Log: p.log,
 	})
 	d.journal = journal.New(p.db)
 	d.reconciler = reconcile.NewService(reconcile.Deps{
@@ -205,9 +205,9 @@ func (d *domains) addUsage(p *platform, events hook.Outbox) {
 	d.usage = usage.NewService(usage.Deps{
 		DB: p.db, Clock: p.clock, Plans: terms.NewAllowances(p.db, d.entitlements), Log: p.log,
 		Jobs: p.jobs, Billing: billing.NewQueue(p.db, clock.System()), Events: events, Observe: p.metrics.Usage,
-		DailyCap: int64(p.settings.RateLimits[limit.UsageWithoutPlan]), HadPlan: terms.HadPlan(p.db),
+		DailyCap: int64(p.settings.RateLimits[limit.UsageWithoutPlan]), HadPlan: terms.HadPlanFunc(p.db),
 		Alerts: alerts.Alerts{
-			Tenants: d.tenants, Letters: p.letters, Pushes: d.pushes, Messages: p.messages, BillingPage: p.frontend.Of(frontend.Billing),
+			Tenants: d.tenants, Letters: p.letters, Pushes: d.pushes, Messages: p.messages, BillingPage: p.frontend.PageURL(frontend.Billing),
 		},
 	})
 	d.priceList = pricelist.New(pricelist.Deps{DB: p.db, Catalog: d.catalog, Currencies: d.currencies, Meters: d.meters})
@@ -223,8 +223,8 @@ func (d *domains) addUsage(p *platform, events hook.Outbox) {
 	})
 }
 
-func (d *domains) addInvoices(p *platform, out outside, events hook.Outbox) error {
-	issuing, err := issuing(p.settings, p.log)
+func (d *domains) addInvoices(p *platform, out environment, events hook.Outbox) error {
+	issuing, err := newIssuing(p.settings, p.log)
 	if err != nil {
 		return err
 	}

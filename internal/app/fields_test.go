@@ -93,7 +93,7 @@ func TestEveryBrokenFieldOfPeople(t *testing.T) {
 			return apptest.Object{"name": name, "email": email, "password": password, "password_confirmation": confirmation}
 		}
 		start := func(name string) apptest.Object {
-			return apptest.With(register("ada@example.com", name, "password1", "password1"), apptest.Object{"plan_slug": "nope", "currency": "ZZZ"})
+			return apptest.WithChanges(register("ada@example.com", name, "password1", "password1"), apptest.Object{"plan_slug": "nope", "currency": "ZZZ"})
 		}
 		for _, c := range []brokenBody{
 			{"POST", "/api/v1/auth/register", register("ADA@example.com", "", known, known), "name email"},
@@ -120,10 +120,10 @@ func TestEveryBrokenFieldOfAdmins(t *testing.T) {
 		plan, second := k.CreatePlan(product, "taken"), k.CreateProduct("second")
 		english := func(text string) apptest.Object { return apptest.Object{"en": text} }
 		newPlan := func(change apptest.Object) apptest.Object {
-			return apptest.With(apptest.PlanBody(product, "new"), change)
+			return apptest.WithChanges(apptest.PlanBody(product, "new"), change)
 		}
 		meter := func(change apptest.Object) apptest.Object {
-			return apptest.With(apptest.Object{
+			return apptest.WithChanges(apptest.Object{
 				"code": "new", "name": "New", "aggregation_type": "sum", "reset_interval": "monthly", "quota_enforcement": "none",
 			}, change)
 		}

@@ -17,25 +17,27 @@ type health struct {
 	ready atomic.Bool
 }
 
-func (h *health) live(w http.ResponseWriter, _ *http.Request) { answer(w, http.StatusOK, "ok") }
+func (h *health) serveLiveness(w http.ResponseWriter, _ *http.Request) {
+	writeMessage(w, http.StatusOK, "ok")
+}
 
-func (h *health) readiness(w http.ResponseWriter, r *http.Request) {
+func (h *health) serveReadiness(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
 	switch {
 	case !h.ready.Load():
-		answer(w, http.StatusServiceUnavailable, "starting or stopping")
+		writeMessage(w, http.StatusServiceUnavailable, "starting or stopping")
 	case h.db.Ping(ctx) != nil:
-		answer(w, http.StatusServiceUnavailable, "the database does not answer")
-	case h.db.Full():
-		answer(w, http.StatusServiceUnavailable, "the disk of the database is full")
+		writeMessage(w, http.StatusServiceUnavailable, "the database does not answer")
+	case h.db.IsDiskFull():
+		writeMessage(w, http.StatusServiceUnavailable, "the disk of the database is full")
 	default:
-		answer(w, http.StatusOK, "ready")
+		writeMessage(w, http.StatusOK, "ready")
 	}
 }
 
-// answer writes {"message": message}. It does not escape message.
-func answer(w http.ResponseWriter, status int, message string) {
+// writeMessage writes {"message": message}. It does not escape message.
+func writeMessage(w http.ResponseWriter, status int, message string) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(status)

@@ -33,7 +33,7 @@ func Import(ctx context.Context, s settings.Settings, p ImportParams) (err error
 	if files.Subscriptions != "" && s.StripeSecretKey == "" {
 		return &settings.Error{Name: "TENANTRY_STRIPE_SECRET_KEY", Reason: "needed to read subscriptions at Stripe"}
 	}
-	provider := outside{clock: clock.System(), pspKey: s.StripeSecretKey, webhookSecrets: []string{"none is received"}}
+	provider := environment{clock: clock.System(), pspKey: s.StripeSecretKey, webhookSecrets: []string{"none is received"}}
 	if s.StripeSecretKey == "" {
 		provider.pspKey = "none" // nothing is asked there
 	}

@@ -67,8 +67,8 @@ func (svc *service) registerJobs() {
 	} {
 		svc.jobs.Lane(job.lane).Handle(job.kind, job.handler)
 	}
-	svc.jobs.Redact(mail.JobSend, mail.WithoutTokens)
-	if svc.settings.InvoiceMode == settings.PlatformManaged {
+	svc.jobs.Redact(mail.JobSend, mail.RedactTokens)
+	if svc.settings.InvoiceMode == settings.InvoicesByPlatform {
 		svc.jobs.Lane(common).Handle(invoice.JobDocument, svc.invoices.HandleDocument)
 	}
 }
@@ -93,11 +93,11 @@ func (svc *service) registerPeriodic() {
 		{common, "audit.count", time.Hour, svc.audit.CountDays},
 		{common, "database.optimize", 24 * time.Hour, svc.db.Optimize},
 		{common, "data.prune", 10 * time.Minute, svc.pruner().Run},
-		{common, "webhook.give-up", 10 * time.Minute, svc.hooks.GiveUp},
+		{common, "webhook.give-up", 10 * time.Minute, svc.hooks.DisableFailing},
 		{common, "subscription.vat", time.Hour, svc.customers.RecheckVAT},
 		{common, "psp.reconcile", 24 * time.Hour, svc.startComparisons},
 		{provider, "usage.report", 10 * time.Second, svc.reporter.Report},
-		{provider, "usage.carry", time.Minute, svc.reporter.Carry},
+		{provider, "usage.carry", time.Minute, svc.reporter.QueueCarried},
 		{provider, "subscription.metered", time.Hour, svc.subscriptions.SweepMetered},
 		{provider, "psp.catch-up", 5 * time.Minute, svc.catchUp},
 		{provider, "catalog.refresh-prices", time.Hour, svc.priceLinks.Refresh},
@@ -108,7 +108,7 @@ func (svc *service) registerPeriodic() {
 
 // pruner deletes what grows with use, once it has been kept for as long as the settings say.
 func (svc *service) pruner() *prune.Pruner {
-	keep := svc.settings.Retention.OrDefault()
+	keep := svc.settings.Retention.WithDefaults()
 	return prune.New(svc.clock, svc.log,
 		prune.Table{Name: "jobs", Keep: keep.DeadJobs, Delete: svc.jobs.DeleteOldDead},
 		prune.Table{Name: "psp_events", Keep: keep.Deliveries, Delete: svc.receiver.DeleteOld},
@@ -141,7 +141,7 @@ func (svc *service) registerNotifications() {
 		{errorreport.EventNoMeter, svc.reporter.ErrorReport},
 		{"product.updated", svc.priceLinks.ProductEvent},
 	} {
-		svc.receiver.On(event.kind, event.handler)
+		svc.receiver.HandleKind(event.kind, event.handler)
 	}
 }
 

@@ -45,25 +45,25 @@ func (l *links) Discard(ctx context.Context, tenantID uuid.UUID) error {
 	return l.subscriptions.Discard(ctx, tenantID)
 }
 
-func (l *links) Prove(ctx context.Context, caller *authz.Caller, password string) (account.Proof, error) {
-	return l.accounts.Prove(ctx, caller, password)
+func (l *links) VerifyPassword(ctx context.Context, caller *authz.Caller, password string) (account.Proof, error) {
+	return l.accounts.VerifyPassword(ctx, caller, password)
 }
 
-func (l *links) InPersonWith(ctx context.Context, caller *authz.Caller, proof account.Proof, do func(context.Context, account.Self) error) error {
-	return l.accounts.InPersonWith(ctx, caller, proof, do)
+func (l *links) RunInPersonWithPassword(ctx context.Context, caller *authz.Caller, proof account.Proof, do func(context.Context, account.Self) error) error {
+	return l.accounts.RunInPersonWithPassword(ctx, caller, proof, do)
 }
 
-func (l *links) AllLeft(ctx context.Context, userIDs []int64) error {
-	return l.accounts.AllLeft(ctx, userIDs)
+func (l *links) EndTenantAccessForAll(ctx context.Context, userIDs []int64) error {
+	return l.accounts.EndTenantAccessForAll(ctx, userIDs)
 }
 
-func (l *links) LockPresent(ctx context.Context, userID int64) error {
-	return l.accounts.LockPresent(ctx, userID)
+func (l *links) LockExisting(ctx context.Context, userID int64) error {
+	return l.accounts.LockExisting(ctx, userID)
 }
 
-// CloseOwn and Deleted take a user out of their tenant who deletes their account.
-func (l *links) CloseOwn(ctx context.Context, userID int64) (id uuid.UUID, owned bool, err error) {
-	return l.tenants.CloseOwn(ctx, userID)
+// CloseOwnedTenant and Deleted take a user out of their tenant who deletes their account.
+func (l *links) CloseOwnedTenant(ctx context.Context, userID int64) (id uuid.UUID, owned bool, err error) {
+	return l.tenants.CloseOwnedTenant(ctx, userID)
 }
 
 func (l *links) Deleted(ctx context.Context, tenantID uuid.UUID, userID int64) error {
@@ -87,24 +87,24 @@ func (l *links) Current(ctx context.Context, tenantID uuid.UUID) (map[string]int
 	return terms.Consumption{Usage: l.usage}.Current(ctx, tenantID)
 }
 
-func (l *links) TellMember(ctx context.Context, t hook.Type, tenantID uuid.UUID, userID int64) error {
-	return l.team.TellMember(ctx, t, tenantID, userID)
+func (l *links) PublishMemberEvent(ctx context.Context, t hook.Type, tenantID uuid.UUID, userID int64) error {
+	return l.team.PublishMemberEvent(ctx, t, tenantID, userID)
 }
 
 func (l *links) TakenSeats(ctx context.Context, tenantID uuid.UUID) (int64, error) {
 	return l.team.TakenSeats(ctx, tenantID)
 }
 
-func (l *links) EndDead(ctx context.Context, userID int64) error {
-	return l.impersonation.EndDead(ctx, userID)
+func (l *links) EndOrphaned(ctx context.Context, userID int64) error {
+	return l.impersonation.EndOrphaned(ctx, userID)
 }
 
 func (l *links) EndFamily(ctx context.Context, userID int64, family uuid.UUID) error {
 	return l.impersonation.EndFamily(ctx, userID, family)
 }
 
-func (l *links) EndOf(ctx context.Context, targetID int64) error {
-	return l.impersonation.EndOf(ctx, targetID)
+func (l *links) EndForTarget(ctx context.Context, targetID int64) error {
+	return l.impersonation.EndForTarget(ctx, targetID)
 }
 
 func (l *links) Expire(ctx context.Context, adminID int64) error {
@@ -123,7 +123,7 @@ func (l *links) Flush(ctx context.Context, tenantID uuid.UUID) error {
 	return l.reporter.Flush(ctx, tenantID)
 }
 
-func (l *links) Sold(ctx context.Context, currency string) ([]pricelink.Metered, error) {
+func (l *links) LinkedPrices(ctx context.Context, currency string) ([]pricelink.Metered, error) {
 	sold, err := l.meters.SoldPrices(ctx, currency)
 	metered := make([]pricelink.Metered, len(sold))
 	for i, price := range sold {

@@ -36,14 +36,14 @@ func TestNamesShowWhatTheyAre(t *testing.T) {
 				"name": {
 					s.Call("POST", "/api/v1/auth/register", "", apptest.Registration("new@example.com", text)),
 					s.Call("POST", "/api/v1/invitations/"+invitation+"/accept-with-registration", "", apptest.Registration("zoe@example.com", text)),
-					s.Call("POST", "/api/v1/onboarding/start", "", apptest.Registration("new@example.com", apptest.With(text, apptest.Object{"plan_slug": "starter", "currency": "EUR"}))),
+					s.Call("POST", "/api/v1/onboarding/start", "", apptest.Registration("new@example.com", apptest.WithChanges(text, apptest.Object{"plan_slug": "starter", "currency": "EUR"}))),
 					s.Call("POST", "/api/v1/tenants", alone, text),
 					s.Call("PATCH", "/api/v1/tenant", o.Token, text),
 					s.Call("PATCH", tenant, k.Token, text),
 					s.Call("PATCH", tenant+"/members/"+member, k.Token, text),
-					s.Call("POST", o.Path("/roles"), o.Token, apptest.With(text, apptest.Object{"permissions": []string{}})),
+					s.Call("POST", o.Path("/roles"), o.Token, apptest.WithChanges(text, apptest.Object{"permissions": []string{}})),
 					k.AdminCall("PATCH", "/currencies/EUR", text),
-					k.AdminCall("POST", "/meters", apptest.With(text, apptest.Object{"code": "x", "aggregation_type": "sum", "reset_interval": "none", "quota_enforcement": "none"})),
+					k.AdminCall("POST", "/meters", apptest.WithChanges(text, apptest.Object{"code": "x", "aggregation_type": "sum", "reset_interval": "none", "quota_enforcement": "none"})),
 				},
 				"tenant_name": {
 					s.Call("POST", "/api/v1/auth/register", "", apptest.Registration("new@example.com", apptest.Object{"tenant_name": name})),
@@ -53,10 +53,10 @@ func TestNamesShowWhatTheyAre(t *testing.T) {
 					s.Call("PATCH", "/api/v1/onboarding/complete-setup", o.Token, apptest.Object{"legal_name": name}),
 				},
 				"name.fr": {
-					k.AdminCall("POST", "/products", apptest.With(texts(name), apptest.Object{"slug": "x"})),
+					k.AdminCall("POST", "/products", apptest.WithChanges(texts(name), apptest.Object{"slug": "x"})),
 					k.AdminCall("PATCH", "/products/"+product, texts(name)),
-					k.AdminCall("POST", "/features", apptest.With(texts(name), apptest.Object{"code": "x"})),
-					k.AdminCall("POST", "/plans", apptest.With(apptest.PlanBody(product, "x"), texts(name))),
+					k.AdminCall("POST", "/features", apptest.WithChanges(texts(name), apptest.Object{"code": "x"})),
+					k.AdminCall("POST", "/plans", apptest.WithChanges(apptest.PlanBody(product, "x"), texts(name))),
 				},
 			} {
 				for _, a := range calls {

@@ -41,7 +41,7 @@ func TestOpenAPIFile(t *testing.T) {
 	t.Parallel()
 	const file = "../../api/openapi.yaml"
 	here := &url.URL{Scheme: "http", Host: "127.0.0.1:8080"}
-	svc, err := newService(settings.Settings{PublicURL: here, FrontendURL: here}, dbtest.New(t, sqldb.SQLite), outside{
+	svc, err := newService(settings.Settings{PublicURL: here, FrontendURL: here}, dbtest.New(t, sqldb.SQLite), environment{
 		clock: clock.System(), pspKey: "sk_test_unused", webhookSecrets: []string{"unused"},
 	}, slog.New(slog.DiscardHandler))
 	if err != nil {

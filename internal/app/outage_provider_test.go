@@ -53,7 +53,7 @@ func TestTheDatabaseGoesAwayDuringAChangeOfPlan(t *testing.T) {
 			t.Errorf("%s: the provider was asked %d times", name, n)
 		}
 		p.Tamper(nil)
-		l.Mend()
+		l.Restore()
 		apptest.Eventually(t, "the database", func() bool { return s.Call("GET", "/api/v1/auth/me", o.Token, nil).Status == 200 })
 		began = clock.System().Now()
 		s.Call("POST", o.Path("/subscription/change-plan"), o.Token, plan).As(name).Want(200).WantAt("data.subscription.plan.id", plan["new_plan_id"])

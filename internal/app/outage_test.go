@@ -63,7 +63,7 @@ func TestTheDatabaseIsAway(t *testing.T) {
 		s.Call("GET", "/readyz", "", nil).Want(503)
 		s.Call("GET", "/healthz", "", nil).Want(200)
 		s.Call("GET", "/api/v1/catalog/plans", "", nil).Want(200)
-		l.Mend()
+		l.Restore()
 		began := clock.System().Now()
 		apptest.Eventually(t, "readiness", func() bool { return s.Call("GET", "/readyz", "", nil).Status == 200 })
 		if took := clock.System().Now().Sub(began); took > patience {

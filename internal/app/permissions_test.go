@@ -131,7 +131,7 @@ func TestListOfAnAdministrator(t *testing.T) {
 		member := "/api/v1/admin/tenants/" + o.Tenant + "/members/" + apptest.IDText(float64(id))
 		update := func(body apptest.Object) apptest.Reply { return s.Call("PATCH", member, admin, body) }
 		name, password := apptest.Object{"name": "Robert"}, apptest.Object{"password": "something quite new"}
-		both := apptest.With(name, password)
+		both := apptest.WithChanges(name, password)
 		portal := func() apptest.Reply { return s.Call("POST", o.Path("/docs/billing/portal"), admin, nil) }
 
 		grant("tenants.manage", "tenants.view")

@@ -48,7 +48,7 @@ type platform struct {
 	close func() error // what is held beside the database, after the last request
 }
 
-func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logger) (*platform, error) {
+func newPlatform(s settings.Settings, db *sqldb.DB, out environment, log *slog.Logger) (*platform, error) {
 	p := &platform{
 		settings: s, log: log, db: db, clock: out.clock,
 		metrics:   metrics.New(clock.System()),
@@ -59,7 +59,7 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 		close:     func() error { return nil },
 	}
 	p.metrics.Build(Version(), revision(), runtime.Version(), string(db.Dialect()))
-	if db.ObserveCommits(p.metrics.CommitWaited, p.metrics.Committed) {
+	if db.ObserveCommits(p.metrics.CommitWaited, p.metrics.RecordCommit) {
 		p.metrics.ObserveCommits()
 	}
 	var err error
@@ -72,7 +72,7 @@ func newPlatform(s settings.Settings, db *sqldb.DB, out outside, log *slog.Logge
 	if p.messages, err = i18n.Load(); err != nil {
 		return nil, err
 	}
-	p.messages.Offer(s.OfferedLocales())
+	p.messages.RestrictTo(s.OfferedLocales())
 	p.provider, err = psp.NewClient(psp.Config{
 		SecretKey: out.pspKey.Reveal(), BaseURL: out.pspBaseURL, Log: log,
 		Observe: p.observeCall, Decimals: currency.Decimals(db),

@@ -42,8 +42,8 @@ type process struct {
 // drains the background work. started runs as soon
 // as requests are answered; after it the process is ready.
 func (p *process) run(ctx context.Context, started func(context.Context) error) error {
-	p.svc.api.Mount("/healthz", http.HandlerFunc(p.health.live))
-	p.svc.api.Mount("/readyz", http.HandlerFunc(p.health.readiness))
+	p.svc.api.Mount("/healthz", http.HandlerFunc(p.health.serveLiveness))
+	p.svc.api.Mount("/readyz", http.HandlerFunc(p.health.serveReadiness))
 	var fresh freshConns
 	server := &http.Server{
 		Handler: framing.Handler(p.svc.api, p.svc.api.Unreadable), ConnContext: framing.Context, DisableGeneralOptionsHandler: true,

@@ -51,13 +51,13 @@ func (svc *service) publicSettings() settingsHTTP {
 		AppName: s.Brand.App(), FrontendURL: s.FrontendURL.String(), DefaultLocale: i18n.Default, Locales: s.OfferedLocales(),
 		DefaultCurrency: tenant.DefaultCurrency, RegistrationEnabled: true, OAuthProviders: svc.oauth.Providers(),
 		InvoiceMode: s.InvoiceMode,
-		LogoURL:     given(s.Brand.Logo.Address(svc.publicURL)), Accent: given(s.Brand.Accent), SupportEmail: given(s.Brand.SupportEmail),
-		TermsURL: given(s.Brand.TermsURL), PrivacyURL: given(s.Brand.PrivacyURL),
+		LogoURL:     nilIfEmpty(s.Brand.Logo.Address(svc.publicURL)), Accent: nilIfEmpty(s.Brand.Accent), SupportEmail: nilIfEmpty(s.Brand.SupportEmail),
+		TermsURL: nilIfEmpty(s.Brand.TermsURL), PrivacyURL: nilIfEmpty(s.Brand.PrivacyURL),
 	}}
 }
 
-// given returns nil for a setting that is absent.
-func given(text string) *string {
+// nilIfEmpty returns nil for a setting that is absent.
+func nilIfEmpty(text string) *string {
 	if text == "" {
 		return nil
 	}

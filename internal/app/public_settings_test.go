@@ -16,7 +16,7 @@ func TestPublicSettings(t *testing.T) {
 	h := settingsHTTP{
 		fixed: PublicSettings{
 			AppName: "Tenantry", FrontendURL: "https://app.example.com", DefaultLocale: "en", Locales: []string{"en", "fr"},
-			DefaultCurrency: "EUR", RegistrationEnabled: true, OAuthProviders: []string{"google"}, InvoiceMode: settings.PSPManaged,
+			DefaultCurrency: "EUR", RegistrationEnabled: true, OAuthProviders: []string{"google"}, InvoiceMode: settings.InvoicesByPSP,
 		},
 		pushKey: func(context.Context) (string, error) { return "BKey", nil },
 	}

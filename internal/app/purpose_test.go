@@ -16,7 +16,7 @@ func TestDatabaseHasOnePurpose(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			for _, purposes := range [][2]string{{sandboxed, production}, {production, sandboxed}} {
-				s := settings.Settings{DatabaseURL: settings.Secret(dbtest.URL(t, dialect)), DatabasePatience: dbtest.Patience}
+				s := settings.Settings{DatabaseURL: settings.Secret(dbtest.URL(t, dialect)), DatabasePatience: dbtest.ConnTimeout}
 				for _, purpose := range []string{purposes[0], purposes[0]} {
 					db, err := openFor(t.Context(), s, purpose)
 					if err != nil {

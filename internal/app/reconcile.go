@@ -26,7 +26,7 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 		return err
 	}
 	log := commands.NewLog(os.Stderr, s)
-	provider := outside{clock: clock.System(), pspKey: s.StripeSecretKey, webhookSecrets: []string{"none is received"}}
+	provider := environment{clock: clock.System(), pspKey: s.StripeSecretKey, webhookSecrets: []string{"none is received"}}
 	purpose := production
 	if s.StripeURL != nil {
 		provider.pspBaseURL, purpose = s.StripeURL.String(), sandboxed
@@ -57,7 +57,7 @@ func Reconcile(ctx context.Context, s settings.Settings, out io.Writer, dryRun b
 
 // comparison compares one kind of record with the payment provider.
 type comparison interface {
-	Now(ctx context.Context, dryRun bool) ([]compare.Difference, error)
+	Compare(ctx context.Context, dryRun bool) ([]compare.Difference, error)
 	Start(ctx context.Context) error
 }
 
@@ -72,7 +72,7 @@ func comparisons(s *reconcile.Service, i *invoice.Service) []comparison {
 func compareAll(ctx context.Context, all []comparison, dryRun bool) ([]compare.Difference, error) {
 	found, failures := []compare.Difference{}, []error(nil)
 	for _, c := range all {
-		differ, err := c.Now(ctx, dryRun)
+		differ, err := c.Compare(ctx, dryRun)
 		found, failures = append(found, differ...), append(failures, err)
 	}
 	return found, errors.Join(failures...)
@@ -99,7 +99,7 @@ func writeDifferences(out io.Writer, mode settings.InvoiceMode, found []compare.
 			return err
 		}
 	}
-	if mode == settings.PSPManaged {
+	if mode == settings.InvoicesByPSP {
 		if _, err := fmt.Fprintln(out, "Invoices are the provider's (psp_managed): only their stored ids were compared."); err != nil {
 			return err
 		}

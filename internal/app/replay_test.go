@@ -26,7 +26,7 @@ func keptFailures(t *testing.T, s *apptest.Server, p *apptest.Proxy, name string
 	// that is over.
 	insist := func(path string, try func() apptest.Reply) apptest.Reply {
 		t.Helper()
-		p.Tamper(apptest.On(verdict, "POST", path))
+		p.Tamper(apptest.ForEndpoint(verdict, "POST", path))
 		failed := try()
 		p.Tamper(nil)
 		if failed.Status == http.StatusOK { // it was found at once
@@ -36,7 +36,7 @@ func keptFailures(t *testing.T, s *apptest.Server, p *apptest.Proxy, name string
 		return try().As(name + " " + path + " again").Want(200)
 	}
 	checkout := func() apptest.Reply {
-		return s.Call("POST", o.Path("/checkout"), o.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+		return s.Call("POST", o.Path("/checkout"), o.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 			"plan_id": s.PlanID(o, "starter"), "currency": "EUR",
 		}))
 	}
@@ -64,7 +64,7 @@ func keptFailures(t *testing.T, s *apptest.Server, p *apptest.Proxy, name string
 	s.AddPlan(slug, "flat", "month", 700, 0, nil)
 	other := s.Register("bob-"+name+"@example.com", true)
 	buy := func() apptest.Reply {
-		return s.Call("POST", other.Path("/checkout"), other.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+		return s.Call("POST", other.Path("/checkout"), other.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 			"plan_id": s.PlanID(other, slug), "currency": "EUR",
 		}))
 	}

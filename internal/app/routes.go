@@ -47,38 +47,38 @@ const (
 
 // What several paths begin with.
 const (
-	of      = "/api/v1/tenant/{tenantId}"
-	adminOf = "/api/v1/admin/tenants/{tenant}"
-	planOf  = "/api/v1/admin/plans/{plan}"
+	tenantPath      = "/api/v1/tenant/{tenantId}"
+	adminTenantPath = "/api/v1/admin/tenants/{tenant}"
+	planPath        = "/api/v1/admin/plans/{plan}"
 )
 
-// inPerson makes a route one that is refused while impersonating.
-func inPerson(r rest.Route) rest.Route {
+// refuseImpersonation makes a route one that is refused while impersonating.
+func refuseImpersonation(r rest.Route) rest.Route {
 	r.InPerson = true
 	return r
 }
 
-// optional makes a public route one that looks its caller up if the request has a credential.
-func optional(r rest.Route) rest.Route {
+// allowAnonymous makes a public route one that looks its caller up if the request has a credential.
+func allowAnonymous(r rest.Route) rest.Route {
 	r.Optional = true
 	return r
 }
 
-// afterExpiry opens a route to an impersonation that has ended but was not stopped.
-func afterExpiry(r rest.Route) rest.Route {
+// allowExpiredImpersonation opens a route to an impersonation that has ended but was not stopped.
+func allowExpiredImpersonation(r rest.Route) rest.Route {
 	r.AfterExpiry = true
 	return r
 }
 
-// verified closes a route to callers whose email nobody has proved, where the settings say
+// requireVerifiedEmail closes a route to callers whose email nobody has proved, where the settings say
 // so.
-func verified(r rest.Route) rest.Route {
+func requireVerifiedEmail(r rest.Route) rest.Route {
 	r.Verified = true
 	return r
 }
 
-// forKeys opens a route to API keys with a scope. Every other route is closed to them.
-func forKeys(scope string, r rest.Route) rest.Route {
+// allowAPIKeys opens a route to API keys with a scope. Every other route is closed to them.
+func allowAPIKeys(scope string, r rest.Route) rest.Route {
 	r.KeyScope = scope
 	return r
 }

@@ -19,11 +19,11 @@ func (svc *service) apiKeyRoutes() []rest.Route {
 		list     = rest.Lists(apikey.KeyList())
 	)
 	return []rest.Route{
-		verified(inPerson(route(get, of+"/api-keys", rest.Tenant, authz.APIKeysManage, "default", "List the tenant's API keys", rest.Handle(keys.List, list)))),
-		verified(inPerson(route(post, of+"/api-keys", rest.Tenant, authz.APIKeysManage, "api_keys", "Create an API key; its secret is shown once", rest.Handle(keys.Create, created, rest.Checks(keys.CheckCreate))))),
-		verified(inPerson(route(patch, of+"/api-keys/{key}", rest.Tenant, authz.APIKeysManage, "default", "Rename an API key", rest.Handle(keys.Rename, known)))),
-		verified(inPerson(route(post, of+"/api-keys/{key}/rotate", rest.Tenant, authz.APIKeysManage, "api_keys", "Replace an API key by a new one", rest.Handle(keys.Rotate, created, known)))),
-		verified(inPerson(route(del, of+"/api-keys/{key}", rest.Tenant, authz.APIKeysManage, "default", "End an API key at once", rest.Handle(keys.Revoke)))),
+		requireVerifiedEmail(refuseImpersonation(route(get, tenantPath+"/api-keys", rest.Tenant, authz.APIKeysManage, "default", "List the tenant's API keys", rest.Handle(keys.List, list)))),
+		requireVerifiedEmail(refuseImpersonation(route(post, tenantPath+"/api-keys", rest.Tenant, authz.APIKeysManage, "api_keys", "Create an API key; its secret is shown once", rest.Handle(keys.Create, created, rest.Checks(keys.CheckCreate))))),
+		requireVerifiedEmail(refuseImpersonation(route(patch, tenantPath+"/api-keys/{key}", rest.Tenant, authz.APIKeysManage, "default", "Rename an API key", rest.Handle(keys.Rename, known)))),
+		requireVerifiedEmail(refuseImpersonation(route(post, tenantPath+"/api-keys/{key}/rotate", rest.Tenant, authz.APIKeysManage, "api_keys", "Replace an API key by a new one", rest.Handle(keys.Rotate, created, known)))),
+		requireVerifiedEmail(refuseImpersonation(route(del, tenantPath+"/api-keys/{key}", rest.Tenant, authz.APIKeysManage, "default", "End an API key at once", rest.Handle(keys.Revoke)))),
 
 		route(get, "/api/v1/admin/api-keys", rest.Admin, authz.APIKeysManage, "default", "List the platform's API keys", rest.Handle(platform.List, list)),
 		route(post, "/api/v1/admin/api-keys", rest.Admin, authz.APIKeysManage, "api_keys", "Create an API key of the platform", rest.Handle(platform.Create, created, rest.Checks(platform.CheckCreate))),

@@ -35,7 +35,7 @@ func (svc *service) platformRoutes() []rest.Route {
 		route(get, "/api/v1/admin/stats/series", rest.Admin, authz.TenantsView, "default", "Show a figure of the platform over time", rest.Handle(figures.Series)),
 		route(get, "/api/v1/admin/activity", rest.Admin, authz.LogsView, "default", "List what has happened anywhere", rest.Handle(events.Activity)),
 		route(get, "/api/v1/admin/tenants/{tenant}/timeline", rest.Admin, authz.LogsView, "default", "List what has happened in a tenant", rest.Handle(events.AdminOfTenant)),
-		route(get, of+"/timeline", rest.Tenant, authz.AuditView, "default", "List what has happened in the tenant", rest.Handle(events.OfTenant)),
-		route(get, of+"/audit-logs", rest.Tenant, authz.AuditView, "default", "List the tenant's part of the audit trail", rest.Handle(trail.OfTenant, rest.Lists(audit.OwnList()))),
+		route(get, tenantPath+"/timeline", rest.Tenant, authz.AuditView, "default", "List what has happened in the tenant", rest.Handle(events.ListOfTenant)),
+		route(get, tenantPath+"/audit-logs", rest.Tenant, authz.AuditView, "default", "List the tenant's part of the audit trail", rest.Handle(trail.ListOfTenant, rest.Lists(audit.OwnList()))),
 	}
 }

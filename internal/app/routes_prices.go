@@ -19,11 +19,11 @@ func (svc *service) priceLinkRoutes(plans *catalog.HTTP) []rest.Route {
 		created = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
-		route(post, planOf+"/prices/{price}/psp-create", rest.Admin, "plans.update", "psp_prices", "Create a price at the payment provider", rest.Handle(prices.Create, onPrice)),
-		route(post, planOf+"/prices/{price}/psp-link", rest.Admin, "plans.update", "psp_prices", "Link a price to one at the payment provider", rest.Handle(prices.Link, onPrice)),
-		route(post, planOf+"/prices/{price}/psp-unlink", rest.Admin, "plans.update", "psp_prices", "Unlink a price from the payment provider's", rest.Handle(prices.Unlink)),
-		route(post, planOf+"/prices/psp-import", rest.Admin, "plans.update", "psp_prices", "Create a price from one at the payment provider", rest.Handle(prices.Import, created, plan)),
-		route(get, planOf+"/psp-price-status", rest.Admin, "plans.view", "psp_prices", "Compare a plan's prices with the payment provider's", rest.Handle(prices.Statuses)),
+		route(post, planPath+"/prices/{price}/psp-create", rest.Admin, "plans.update", "psp_prices", "Create a price at the payment provider", rest.Handle(prices.Create, onPrice)),
+		route(post, planPath+"/prices/{price}/psp-link", rest.Admin, "plans.update", "psp_prices", "Link a price to one at the payment provider", rest.Handle(prices.Link, onPrice)),
+		route(post, planPath+"/prices/{price}/psp-unlink", rest.Admin, "plans.update", "psp_prices", "Unlink a price from the payment provider's", rest.Handle(prices.Unlink)),
+		route(post, planPath+"/prices/psp-import", rest.Admin, "plans.update", "psp_prices", "Create a price from one at the payment provider", rest.Handle(prices.Import, created, plan)),
+		route(get, planPath+"/psp-price-status", rest.Admin, "plans.view", "psp_prices", "Compare a plan's prices with the payment provider's", rest.Handle(prices.Statuses)),
 	}
 }
 

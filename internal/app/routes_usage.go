@@ -24,14 +24,14 @@ func (svc *service) usageRoutes() []rest.Route {
 		created     = rest.Status(http.StatusCreated)
 	)
 	return []rest.Route{
-		forKeys(authz.UsageWrite, route(post, of+"/usage", rest.Tenant, "", "usage", "Record usage", rest.Handle(ofTenants.Record, created, rest.Checks(ofTenants.CheckRecord)))),
-		forKeys(authz.UsageWrite, route(post, of+"/usage/batch", rest.Tenant, "", "usage", "Record several usage events", rest.Handle(ofTenants.Batch))),
-		forKeys(authz.UsageRead, route(get, of+"/usage", rest.Tenant, "", "default", "Summarize the usage of the current period", rest.Handle(ofTenants.Summary))),
-		forKeys(authz.UsageRead, route(get, of+"/usage/quotas", rest.Tenant, "", "default", "Show usage against quotas", rest.Handle(ofTenants.Quotas))),
-		forKeys(authz.UsageRead, route(get, of+"/usage/cost-estimate", rest.Tenant, "", "default", "Estimate what the usage of the current billing period costs", rest.Handle(costs.CostEstimate))),
-		forKeys(authz.UsageRead, route(get, of+"/usage/series", rest.Tenant, "", "default", "Show a meter over time", rest.Handle(past.Series))),
-		forKeys(authz.UsageRead, route(get, of+"/usage/export", rest.Tenant, "", "default", "Download the events of a meter", rest.File(past.Export, "text/csv", "application/x-ndjson"))),
-		forKeys(authz.UsageRead, route(get, of+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(ofTenants.Meter))),
+		allowAPIKeys(authz.UsageWrite, route(post, tenantPath+"/usage", rest.Tenant, "", "usage", "Record usage", rest.Handle(ofTenants.Record, created, rest.Checks(ofTenants.CheckRecord)))),
+		allowAPIKeys(authz.UsageWrite, route(post, tenantPath+"/usage/batch", rest.Tenant, "", "usage", "Record several usage events", rest.Handle(ofTenants.Batch))),
+		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage", rest.Tenant, "", "default", "Summarize the usage of the current period", rest.Handle(ofTenants.Summary))),
+		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/quotas", rest.Tenant, "", "default", "Show usage against quotas", rest.Handle(ofTenants.Quotas))),
+		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/cost-estimate", rest.Tenant, "", "default", "Estimate what the usage of the current billing period costs", rest.Handle(costs.CostEstimate))),
+		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/series", rest.Tenant, "", "default", "Show a meter over time", rest.Handle(past.Series))),
+		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/export", rest.Tenant, "", "default", "Download the events of a meter", rest.File(past.Export, "text/csv", "application/x-ndjson"))),
+		allowAPIKeys(authz.UsageRead, route(get, tenantPath+"/usage/{meterCode}", rest.Tenant, "", "default", "Show one meter with its newest events", rest.Handle(ofTenants.Meter))),
 
 		route(get, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "List meters", rest.Handle(adminMeters.List, rest.Lists(meters.List()))),
 		route(post, "/api/v1/admin/meters", rest.Admin, authz.MetersManage, "default", "Create a meter", rest.Handle(adminMeters.Create, created, rest.Checks(adminMeters.CheckCreate))),
@@ -46,16 +46,16 @@ func (svc *service) invoiceRoutes() []rest.Route {
 	invoices := invoice.NewHTTP(svc.invoices, svc.publicURL)
 	paid := payments.NewHTTP(svc.payments, svc.messages)
 	return []rest.Route{
-		forKeys(authz.InvoicesRead, route(get, of+"/invoices", rest.Tenant, "", "default", "List the invoices", rest.Handle(invoices.List, rest.Lists(invoice.InvoiceList())))),
-		forKeys(authz.InvoicesRead, route(get, of+"/invoices/summary", rest.Tenant, "", "default", "Add up the invoices of a year", rest.Handle(paid.Summary))),
-		forKeys(authz.InvoicesRead, route(get, of+"/invoices/{invoiceId}", rest.Tenant, "", "default", "Show an invoice", rest.Handle(invoices.Show))),
-		route(post, of+"/invoices/{invoiceId}/pay", rest.Tenant, authz.BillingManage, "default", "Pay an open invoice now", rest.Handle(invoices.Pay)),
-		forKeys(authz.InvoicesRead, route(get, of+"/invoices/{invoiceId}/pdf", rest.Tenant, "", "default", "Download an invoice's document", rest.File(invoices.PDF, "application/pdf"))),
+		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/invoices", rest.Tenant, "", "default", "List the invoices", rest.Handle(invoices.List, rest.Lists(invoice.InvoiceList())))),
+		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/invoices/summary", rest.Tenant, "", "default", "Add up the invoices of a year", rest.Handle(paid.Summary))),
+		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/invoices/{invoiceId}", rest.Tenant, "", "default", "Show an invoice", rest.Handle(invoices.Show))),
+		route(post, tenantPath+"/invoices/{invoiceId}/pay", rest.Tenant, authz.BillingManage, "default", "Pay an open invoice now", rest.Handle(invoices.Pay)),
+		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/invoices/{invoiceId}/pdf", rest.Tenant, "", "default", "Download an invoice's document", rest.File(invoices.PDF, "application/pdf"))),
 
-		route(get, of+"/billing/payment-method", rest.Tenant, authz.BillingManage, "default", "Show what the next invoice is paid with", rest.Handle(paid.Method)),
-		forKeys(authz.InvoicesRead, route(get, of+"/credit", rest.Tenant, authz.BillingManage, "default", "Show the credit that the next invoices use", rest.Handle(paid.Credit))),
-		route(get, of+"/billing/failed-payment", rest.Tenant, authz.BillingManage, "default", "Show the last failed payment", rest.Handle(paid.Failed)),
-		route(get, adminOf+"/billing", rest.Admin, authz.TenantsView, "default", "Show how a tenant pays", rest.Handle(paid.AdminBilling)),
-		route(post, adminOf+"/invoices/{invoice}/void", rest.Admin, authz.TenantsManage, "default", "Void an invoice that is not final", rest.Handle(invoices.AdminVoid)),
+		route(get, tenantPath+"/billing/payment-method", rest.Tenant, authz.BillingManage, "default", "Show what the next invoice is paid with", rest.Handle(paid.Method)),
+		allowAPIKeys(authz.InvoicesRead, route(get, tenantPath+"/credit", rest.Tenant, authz.BillingManage, "default", "Show the credit that the next invoices use", rest.Handle(paid.Credit))),
+		route(get, tenantPath+"/billing/failed-payment", rest.Tenant, authz.BillingManage, "default", "Show the last failed payment", rest.Handle(paid.Failed)),
+		route(get, adminTenantPath+"/billing", rest.Admin, authz.TenantsView, "default", "Show how a tenant pays", rest.Handle(paid.AdminBilling)),
+		route(post, adminTenantPath+"/invoices/{invoice}/void", rest.Admin, authz.TenantsManage, "default", "Void an invoice that is not final", rest.Handle(invoices.AdminVoid)),
 	}
 }

@@ -11,9 +11,9 @@ import (
 // webhookRoutes returns the routes of the endpoints that are told what happens, those of
 // tenants and those of the platform. They differ in whom they are for alone.
 func (svc *service) webhookRoutes() []rest.Route {
-	ofTenant := webhookTable(of+"/webhook-endpoints", rest.Tenant, authz.WebhooksManage, "the tenant", webhook.NewHTTP(svc.hooks, svc.publicURL))
+	ofTenant := webhookTable(tenantPath+"/webhook-endpoints", rest.Tenant, authz.WebhooksManage, "the tenant", webhook.NewHTTP(svc.hooks, svc.publicURL))
 	for i, r := range ofTenant {
-		ofTenant[i] = inPerson(r)
+		ofTenant[i] = refuseImpersonation(r)
 	}
 	return append(ofTenant,
 		webhookTable("/api/v1/admin/webhook-endpoints", rest.Admin, authz.WebhooksManage+"&"+authz.TenantsView, "the platform", webhook.NewPlatformHTTP(svc.hooks, svc.publicURL))...)

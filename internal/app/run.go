@@ -48,8 +48,8 @@ func Serve(ctx context.Context, s settings.Settings) (err error) {
 	if s.PublicURL == nil {
 		log.WarnContext(ctx, "TENANTRY_PUBLIC_URL is not set: links in mails and at the payment provider lead to the listening address")
 	}
-	s = s.Listening(listener.Addr())
-	out := outside{clock: clock.System(), pspKey: s.StripeSecretKey, sender: sender, logins: oauthProviders(s.Logins)}
+	s = s.WithListenAddress(listener.Addr())
+	out := environment{clock: clock.System(), pspKey: s.StripeSecretKey, sender: sender, logins: oauthProviders(s.Logins)}
 	for _, secret := range s.StripeWebhookSecrets {
 		out.webhookSecrets = append(out.webhookSecrets, secret.Reveal())
 	}

@@ -41,7 +41,7 @@ func StripeSandbox(ctx context.Context, s settings.StripeSandbox, out, logTo io.
 	if err != nil {
 		return err
 	}
-	own, hosts := "http://"+loopback(listener.Addr()), []string(nil)
+	own, hosts := "http://"+loopbackURL(listener.Addr()), []string(nil)
 	if s.PublicURL != nil {
 		own, hosts = s.PublicURL.String(), []string{s.PublicURL.Host}
 	}
@@ -52,9 +52,9 @@ func StripeSandbox(ctx context.Context, s settings.StripeSandbox, out, logTo io.
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	world.Show(sandbox.Access{API: own, Key: key.Reveal(), Secret: secret.Reveal(), Coming: provider.Coming})
+	world.Show(sandbox.Access{API: own, Key: key.Reveal(), Secret: secret.Reveal(), Coming: provider.ListUpcoming})
 	world.Clock().OnAdvance(func(time.Time) { provider.Wake() })
-	return serveAlone(ctx, listener, world.Alone(provider.Handler(), hosts...), provider.Run, func() error {
+	return serveAlone(ctx, listener, world.ProviderHandler(provider.Handler(), hosts...), provider.Run, func() error {
 		return stripeBanner(out, own, key, secret, s)
 	})
 }

@@ -23,15 +23,15 @@ const tools = "tools/"
 
 // House is how large the project is.
 type House struct {
-	Packages  []Sized // the largest first
-	Files     []Sized
-	Functions []Sized
+	Packages  []Size // the largest first
+	Files     []Size
+	Functions []Size
 	Product   int // lines of product code
 	Tests     int // lines of tests
 }
 
-// Sized is a package, a file or a function with its size.
-type Sized struct {
+// Size is a package, a file or a function with its size.
+type Size struct {
 	Name     string // a folder, a file, or file:function
 	Lines    int    // of product code; of a file all
 	Tests    int    // lines of tests of a package
@@ -41,7 +41,7 @@ type Sized struct {
 // Measure counts lines of hand-written code.
 func Measure(sources []Source) House {
 	var h House
-	packages := map[string]Sized{}
+	packages := map[string]Size{}
 	for _, s := range sources {
 		if s.Generated() {
 			continue
@@ -60,25 +60,25 @@ func Measure(sources []Source) House {
 			h.Functions = append(h.Functions, functions(s)...)
 		}
 		packages[p.Name] = p
-		h.Files = append(h.Files, Sized{Name: s.Path, Lines: s.Lines()})
+		h.Files = append(h.Files, Size{Name: s.Path, Lines: s.Lines()})
 	}
 	for _, p := range packages {
 		h.Packages = append(h.Packages, p)
 	}
-	for _, list := range [][]Sized{h.Packages, h.Files, h.Functions} {
-		slices.SortFunc(list, func(a, b Sized) int {
+	for _, list := range [][]Size{h.Packages, h.Files, h.Functions} {
+		slices.SortFunc(list, func(a, b Size) int {
 			return cmp.Or(cmp.Compare(b.Lines, a.Lines), cmp.Compare(a.Name, b.Name))
 		})
 	}
 	return h
 }
 
-func functions(s Source) []Sized {
-	var all []Sized
+func functions(s Source) []Size {
+	var all []Size
 	for _, d := range s.File.Decls {
 		if f, ok := d.(*ast.FuncDecl); ok {
 			lines := s.Set.Position(f.End()).Line - s.Set.Position(f.Pos()).Line + 1
-			all = append(all, Sized{Name: s.Path + ":" + f.Name.Name, Lines: lines})
+			all = append(all, Size{Name: s.Path + ":" + f.Name.Name, Lines: lines})
 		}
 	}
 	return all
@@ -126,11 +126,11 @@ func countExported(names ...*ast.Ident) int {
 // Ratio returns lines of tests per line of product code.
 func (h House) Ratio() float64 { return float64(h.Tests) / float64(max(h.Product, 1)) }
 
-// Broken lists the files and functions that are above their ceilings.
-func (h House) Broken() []string {
+// Violations lists the files and functions that are above their ceilings.
+func (h House) Violations() []string {
 	var broken []string
 	for _, c := range []struct {
-		list    []Sized
+		list    []Size
 		ceiling int
 	}{{h.Files, maxFile}, {h.Functions, maxFunction}} {
 		for _, s := range c.list {

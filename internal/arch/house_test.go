@@ -4,7 +4,7 @@ import "testing"
 
 func TestHouse(t *testing.T) {
 	t.Parallel()
-	for _, what := range Measure(sources(t)).Broken() {
+	for _, what := range Measure(sources(t)).Violations() {
 		t.Error(what)
 	}
 }

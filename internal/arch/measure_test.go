@@ -52,17 +52,17 @@ func TestMeasureCountsWhatPeopleWrite(t *testing.T) {
 		".git/x.go":                     "no Go",
 		"internal/a/testdata/notes.md":  "# Not Go\n",
 	})
-	want := []Sized{{Name: "internal/b", Lines: 53}, {Name: "internal/a", Lines: 12, Tests: 22}, {Name: "internal/testkit/atest", Tests: 32}}
+	want := []Size{{Name: "internal/b", Lines: 53}, {Name: "internal/a", Lines: 12, Tests: 22}, {Name: "internal/testkit/atest", Tests: 32}}
 	if !slices.Equal(h.Packages, want) {
 		t.Errorf("packages %+v, want %+v", h.Packages, want)
 	}
 	if h.Product != 65 || h.Tests != 54 {
 		t.Errorf("%d lines of product code and %d of tests", h.Product, h.Tests)
 	}
-	if h.Files[0] != (Sized{Name: "internal/b/b.go", Lines: 53}) {
+	if h.Files[0] != (Size{Name: "internal/b/b.go", Lines: 53}) {
 		t.Errorf("the largest file is %+v", h.Files[0])
 	}
-	if h.Functions[0] != (Sized{Name: "internal/b/b.go:I", Lines: 50}) || len(h.Functions) != 2 {
+	if h.Functions[0] != (Size{Name: "internal/b/b.go:I", Lines: 50}) || len(h.Functions) != 2 {
 		t.Errorf("the functions are %+v: those of tests do not count", h.Functions)
 	}
 	var out bytes.Buffer
@@ -92,7 +92,7 @@ func TestCeilings(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			broken := measure(t, c.files).Broken()
+			broken := measure(t, c.files).Violations()
 			if c.want == "" {
 				if len(broken) > 0 {
 					t.Errorf("%q", broken)

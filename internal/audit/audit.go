@@ -57,7 +57,7 @@ func (l *Log) Record(ctx context.Context, e Entry) error {
 		return fmt.Errorf("audit: %s: %w", e.Action, err)
 	}
 	r := record{Entry: e, before: before, after: after, source: authz.SourceOf(ctx), at: l.deps.Clock.Now(), actorID: e.ActorID}
-	if caller := authz.From(ctx); caller != nil {
+	if caller := authz.FromContext(ctx); caller != nil {
 		if caller.Key != nil {
 			r.keyID = &caller.Key.ID
 		} else {

@@ -30,10 +30,10 @@ func digestOf(text sqldb.JSON) digest {
 	return digest{Digest: "sha256:" + hex.EncodeToString(sum[:]), Bytes: len(text)}
 }
 
-// bounded encodes one side of a change: values above maxValue as their digests, and then,
+// encodeBounded encodes one side of a change: values above maxValue as their digests, and then,
 // while the side is above maxSide, the largest of the others too. What is too large with
 // digests alone is one digest.
-func bounded(value any) (sqldb.JSON, error) {
+func encodeBounded(value any) (sqldb.JSON, error) {
 	text, err := json.Marshal(value)
 	if err != nil || len(text) <= maxValue {
 		return text, err

@@ -19,11 +19,11 @@ var secretWords = []string{"password", "token", "hash", "secret", "credential", 
 // difference encodes both sides of a change without secrets, in bounded size and, where
 // both are objects, without the keys whose values are the same in both.
 func difference(before, after any) (from, to sqldb.JSON, err error) {
-	old, err := plain(before)
+	old, err := toPlainJSON(before)
 	if err != nil {
 		return nil, nil, err
 	}
-	changed, err := plain(after)
+	changed, err := toPlainJSON(after)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -44,8 +44,8 @@ func difference(before, after any) (from, to sqldb.JSON, err error) {
 	return from, to, err
 }
 
-// plain returns what the JSON of a value decodes to: objects become maps.
-func plain(value any) (any, error) {
+// toPlainJSON returns what the JSON of a value decodes to: objects become maps.
+func toPlainJSON(value any) (any, error) {
 	if value == nil {
 		return nil, nil
 	}
@@ -64,23 +64,23 @@ func encode(value any) (sqldb.JSON, error) {
 	if value == nil {
 		return nil, nil
 	}
-	return bounded(withoutSecrets(value))
+	return encodeBounded(redactSecrets(value))
 }
 
-// withoutSecrets returns value with everything under a secret key replaced.
-func withoutSecrets(value any) any {
+// redactSecrets returns value with everything under a secret key replaced.
+func redactSecrets(value any) any {
 	switch v := value.(type) {
 	case map[string]any:
 		for key, inner := range v {
 			if isSecret(key) {
 				v[key] = removed
 			} else {
-				v[key] = withoutSecrets(inner)
+				v[key] = redactSecrets(inner)
 			}
 		}
 	case []any:
 		for i, inner := range v {
-			v[i] = withoutSecrets(inner)
+			v[i] = redactSecrets(inner)
 		}
 	}
 	return value

@@ -56,9 +56,9 @@ type tenantInput struct {
 	TenantID string `path:"tenantId"`
 }
 
-// OfTenant handles GET /tenant/{tenantId}/audit-logs: newest first, filtered by actor,
+// ListOfTenant handles GET /tenant/{tenantId}/audit-logs: newest first, filtered by actor,
 // action, from and to.
-func (h *HTTP) OfTenant(ctx context.Context, _ *tenantInput) (*rest.Body[page.Page[AuditEntry]], error) {
+func (h *HTTP) ListOfTenant(ctx context.Context, _ *tenantInput) (*rest.Body[page.Page[AuditEntry]], error) {
 	q, err := OwnList().Parse(rest.RequestOf(ctx).Query())
 	if err != nil {
 		return nil, err

@@ -20,7 +20,7 @@ func TestEntriesOfAKey(t *testing.T) {
 		log := audit.New(audit.Deps{DB: db, Clock: clock.NewFixed(noon)})
 		key := uuid.MustParse("01990000-0000-7000-8000-000000000001")
 		at := authz.With(t.Context(), &authz.Caller{Key: &authz.Key{ID: key}})
-		later := authz.OriginOf(at).In(t.Context())
+		later := authz.OriginOf(at).NewContext(t.Context())
 		for _, ctx := range []context.Context{at, later} {
 			if err := log.Record(ctx, audit.Entry{Action: "a", Resource: "r", ResourceID: "1"}); err != nil {
 				t.Fatal(err)

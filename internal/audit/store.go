@@ -42,7 +42,7 @@ func TrailList() page.Spec {
 		Filters: map[string]page.Filter{
 			"actor":          {Kind: page.Integer, Exprs: []string{"actor_id"}},
 			"tenant":         {Kind: page.UUID, Exprs: []string{"tenant_id"}},
-			"action":         {Kind: page.Exact, Exprs: []string{"action"}},
+			"action":         {Kind: page.ExactMatch, Exprs: []string{"action"}},
 			"created_after":  {Kind: page.DateFrom, Exprs: []string{"created_at"}},
 			"created_before": {Kind: page.DateTo, Exprs: []string{"created_at"}},
 		},
@@ -65,7 +65,7 @@ func OwnList() page.Spec {
 // pageOf is page for the entries of one tenant.
 func (s store) pageOf(ctx context.Context, tenantID uuid.UUID, q page.Query) ([]AuditEntry, int64, error) {
 	sel := page.Select{Where: "tenant_id = $1", Args: []any{tenantID}}
-	if !q.Filtered() {
+	if !q.HasFilter() {
 		sel.Count = func(ctx context.Context) (int64, error) { return s.countOf(ctx, tenantID) }
 	}
 	return s.fetch(ctx, q, sel)

@@ -20,8 +20,8 @@ import (
 const (
 	day       = 24 * time.Hour
 	dayFormat = "2006-01-02"
-	// settled is how long a day has been over when it is counted.
-	settled = time.Hour
+	// settleTime is how long a day has been over when it is counted.
+	settleTime = time.Hour
 )
 
 func (s store) q(ctx context.Context) *auditsql.Queries { return auditsql.New(s.db.Conn(ctx)) }
@@ -32,7 +32,7 @@ func (s store) count(ctx context.Context, action string) (int64, error) {
 	if err != nil {
 		return 0, sqldb.Wrap(err, "read the last counted day")
 	}
-	since, err := after(last)
+	since, err := dayEnd(last)
 	if err != nil {
 		return 0, err
 	}
@@ -51,8 +51,8 @@ func (s store) count(ctx context.Context, action string) (int64, error) {
 	return counted + rest, sqldb.Wrap(err, "count audit entries")
 }
 
-// after returns the first moment after a counted day; the zero time if none was counted.
-func after(day string) (time.Time, error) {
+// dayEnd returns the first moment after a counted day; the zero time if none was counted.
+func dayEnd(day string) (time.Time, error) {
 	if day == "" {
 		return time.Time{}, nil
 	}
@@ -89,7 +89,7 @@ func (s store) oneDay(
 			return err
 		}
 		end := begin.AddDate(0, 0, 1)
-		if end.After(now.Add(-settled)) {
+		if end.After(now.Add(-settleTime)) {
 			return nil
 		}
 		found = true
@@ -106,7 +106,7 @@ func (s store) firstUncounted(ctx context.Context) (time.Time, error) {
 		return time.Time{}, err
 	}
 	if last != "" {
-		return after(last)
+		return dayEnd(last)
 	}
 	return s.firstDay(ctx)
 }
@@ -146,7 +146,7 @@ func (s store) deleteOld(ctx context.Context, earliest, before time.Time, most i
 				return err
 			}
 		}
-		return s.discountTenants(ctx, ofTenants)
+		return s.subtractTenants(ctx, ofTenants)
 	})
 	return at, sqldb.Wrap(err, "delete old audit entries")
 }

@@ -54,8 +54,8 @@ func (s store) firstWithoutTenants(ctx context.Context) (time.Time, error) {
 	return before, err
 }
 
-// discountTenants takes deleted entries off the numbers that they are in.
-func (s store) discountTenants(ctx context.Context, deleted map[tenantDay]int64) error {
+// subtractTenants takes deleted entries off the numbers that they are in.
+func (s store) subtractTenants(ctx context.Context, deleted map[tenantDay]int64) error {
 	if len(deleted) == 0 {
 		return nil
 	}

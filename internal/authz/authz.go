@@ -133,8 +133,8 @@ func With(ctx context.Context, c *Caller) context.Context {
 	return context.WithValue(ctx, key{}, c)
 }
 
-// From returns the caller, nil on public routes.
-func From(ctx context.Context) *Caller {
+// FromContext returns the caller, nil on public routes.
+func FromContext(ctx context.Context) *Caller {
 	c, _ := ctx.Value(key{}).(*Caller)
 	return c
 }
@@ -146,7 +146,7 @@ func From(ctx context.Context) *Caller {
 // Invariant: a change that outlives its request calls Recheck under the lock of the tenant (or of
 // the user) that it belongs to, so a right that was taken away before the lock no longer acts.
 func Recheck(ctx context.Context) error {
-	c := From(ctx)
+	c := FromContext(ctx)
 	if c == nil || c.Reload == nil {
 		return nil
 	}
@@ -162,7 +162,7 @@ func Recheck(ctx context.Context) error {
 
 // TenantID returns the id of the caller's tenant. It panics where there is none, which
 // cannot happen on routes with a tenant guard.
-func TenantID(ctx context.Context) uuid.UUID { return From(ctx).Tenant.TenantID }
+func TenantID(ctx context.Context) uuid.UUID { return FromContext(ctx).Tenant.TenantID }
 
 type sourceKey struct{}
 

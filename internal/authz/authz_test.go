@@ -35,13 +35,13 @@ func TestCan(t *testing.T) {
 
 func TestFrom(t *testing.T) {
 	t.Parallel()
-	if c := authz.From(t.Context()); c != nil {
+	if c := authz.FromContext(t.Context()); c != nil {
 		t.Errorf("%v", c)
 	}
 	caller := &authz.Caller{UserID: 5, Tenant: &authz.Membership{TenantID: uuid.Max}}
 	ctx := authz.With(t.Context(), caller)
-	if authz.From(ctx) != caller || authz.TenantID(ctx) != uuid.Max {
-		t.Errorf("%v", authz.From(ctx))
+	if authz.FromContext(ctx) != caller || authz.TenantID(ctx) != uuid.Max {
+		t.Errorf("%v", authz.FromContext(ctx))
 	}
 }
 

@@ -58,5 +58,5 @@ type Key struct {
 	Platform bool // it speaks for whichever tenant the path names
 }
 
-// Opens reports whether the key has a scope.
-func (k *Key) Opens(scope string) bool { return scope != "" && slices.Contains(k.Scopes, scope) }
+// HasScope reports whether the key has a scope.
+func (k *Key) HasScope(scope string) bool { return scope != "" && slices.Contains(k.Scopes, scope) }

@@ -22,7 +22,7 @@ type Origin struct {
 func OriginOf(ctx context.Context) Origin {
 	source := SourceOf(ctx)
 	o := Origin{IP: source.IP, UserAgent: source.UserAgent}
-	if c := From(ctx); c != nil {
+	if c := FromContext(ctx); c != nil {
 		o.UserID = c.UserID
 		if c.Key != nil {
 			o.KeyID = c.Key.ID
@@ -34,9 +34,9 @@ func OriginOf(ctx context.Context) Origin {
 	return o
 }
 
-// In returns a context with this origin instead of its own. The caller in it has no
+// NewContext returns a context with this origin instead of its own. The caller in it has no
 // permissions: it names who asked, but gives them no access.
-func (o Origin) In(ctx context.Context) context.Context {
+func (o Origin) NewContext(ctx context.Context) context.Context {
 	ctx = WithSource(ctx, Source{IP: o.IP, UserAgent: o.UserAgent})
 	if o.UserID == 0 && o.KeyID == uuid.Nil {
 		return With(ctx, nil)

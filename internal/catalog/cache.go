@@ -38,7 +38,7 @@ func newCache[T any](c clock.Clock, maxAge time.Duration, read func(ctx context.
 // reading fails for a while. It is shared: nobody may change it. The error is that of
 // reading, or of ctx.
 func (c *cache[T]) Get(ctx context.Context) (*T, error) {
-	if value := c.fresh(); value != nil {
+	if value := c.freshValue(); value != nil {
 		return value, nil
 	}
 	select {
@@ -47,7 +47,7 @@ func (c *cache[T]) Get(ctx context.Context) (*T, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
-	if value := c.fresh(); value != nil {
+	if value := c.freshValue(); value != nil {
 		return value, nil // somebody read it while this caller waited
 	}
 	// Time and generation are taken before reading, so that a change that commits
@@ -64,7 +64,7 @@ func (c *cache[T]) Get(ctx context.Context) (*T, error) {
 	return next.value, nil
 }
 
-func (c *cache[T]) fresh() *T {
+func (c *cache[T]) freshValue() *T {
 	k := c.current.Load()
 	if k == nil || k.generation != c.generation.Load() {
 		return nil

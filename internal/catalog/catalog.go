@@ -19,17 +19,17 @@ const TeamMembers = "team-members"
 // Text is a translatable text: one string per locale, English always among them.
 type Text map[string]string
 
-// In returns the text in a locale, or in English if it has none in that locale.
-func (t Text) In(locale string) string { return i18n.Pick(t, locale) }
+// Localize returns the text in a locale, or in English if it has none in that locale.
+func (t Text) Localize(locale string) string { return i18n.Pick(t, locale) }
 
 // PricingType says what the price of a plan is multiplied by.
 type PricingType string
 
 // The pricing types.
 const (
-	Flat  PricingType = "flat"  // nothing: one price per interval
-	Seat  PricingType = "seat"  // the number of seats
-	Usage PricingType = "usage" // nothing: a base price, to which metered usage is added
+	PricingFlat  PricingType = "flat"  // nothing: one price per interval
+	PricingSeat  PricingType = "seat"  // the number of seats
+	PricingUsage PricingType = "usage" // nothing: a base price, to which metered usage is added
 )
 
 // EntitlementType says what an entitlement gives.
@@ -37,8 +37,8 @@ type EntitlementType string
 
 // The entitlement types.
 const (
-	Boolean EntitlementType = "boolean" // the feature, without a limit
-	Quota   EntitlementType = "quota"   // the feature up to a limit
+	TypeBoolean EntitlementType = "boolean" // the feature, without a limit
+	TypeQuota   EntitlementType = "quota"   // the feature up to a limit
 )
 
 // Product is a group of plans.
@@ -76,8 +76,8 @@ type Plan struct {
 	Deleted bool
 }
 
-// OnSale reports whether a tenant may subscribe to the plan now.
-func (p Plan) OnSale() bool { return p.IsActive && !p.Deleted && p.Product.IsActive }
+// IsOnSale reports whether a tenant may subscribe to the plan now.
+func (p Plan) IsOnSale() bool { return p.IsActive && !p.Deleted && p.Product.IsActive }
 
 // PriceIn returns the plan's price in a currency, if it has one.
 func (p Plan) PriceIn(currency string) (Price, bool) {

@@ -38,7 +38,7 @@ func (s *Service) Change(ctx context.Context, f func(ctx context.Context, now ti
 		if err := f(ctx, s.clock.Now()); err != nil {
 			return err
 		}
-		s.db.AfterCommit(ctx, s.Changed)
+		s.db.AfterCommit(ctx, s.InvalidateCache)
 		return nil
 	})
 }
@@ -103,7 +103,7 @@ func (t Text) With(changes map[string]*string) Text {
 // needPermission refuses a platform admin without a permission that only a part of the change
 // needs. Its refusal comes after those of the request. A command needs no permission.
 func needPermission(ctx context.Context, permission string) error {
-	if caller := authz.From(ctx); caller != nil && !caller.CanOnPlatform(permission) {
+	if caller := authz.FromContext(ctx); caller != nil && !caller.CanOnPlatform(permission) {
 		return errForbidden
 	}
 	return nil

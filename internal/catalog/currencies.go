@@ -25,21 +25,21 @@ func (s *Service) CurrencyExists(ctx context.Context, code string) (bool, error)
 	return err == nil, err
 }
 
-// Offered returns a plan without its prices in inactive currencies: they cannot be
+// WithActivePrices returns a plan without its prices in inactive currencies: they cannot be
 // bought, while subscriptions in them go on. A price in an inactive currency can be
 // set all the same, ahead of the day on which the currency becomes active.
-func (s *Service) Offered(ctx context.Context, plan Plan) (Plan, error) {
+func (s *Service) WithActivePrices(ctx context.Context, plan Plan) (Plan, error) {
 	currencies, err := s.store.currencies(ctx)
 	if err != nil {
 		return Plan{}, err
 	}
-	plan.Prices = inActiveCurrencies(plan.Prices, currencies)
+	plan.Prices = filterActivePrices(plan.Prices, currencies)
 	return plan, nil
 }
 
-// inActiveCurrencies returns the prices in currencies that are active. It changes
+// filterActivePrices returns the prices in currencies that are active. It changes
 // its first argument.
-func inActiveCurrencies(prices []Price, currencies []Currency) []Price {
+func filterActivePrices(prices []Price, currencies []Currency) []Price {
 	return slices.DeleteFunc(prices, func(p Price) bool {
 		i := slices.IndexFunc(currencies, func(c Currency) bool { return c.Code == p.Currency })
 		return i < 0 || !currencies[i].IsActive

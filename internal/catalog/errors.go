@@ -11,7 +11,7 @@ var errForbidden = fault.New(fault.Forbidden, "error.forbidden")
 
 // ErrInUse refuses to delete what a subscription that has not ended depends on, or to
 // change it so that such a subscription would pay for something else.
-var ErrInUse = fault.Coded(fault.Conflict, fault.CatalogInUse)
+var ErrInUse = fault.NewCoded(fault.Conflict, fault.CatalogInUse)
 
 // ErrSystemFeature refuses to delete a feature that the service itself needs
 // (rules: catalog#features).

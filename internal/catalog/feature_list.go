@@ -10,7 +10,7 @@ import (
 // (rules: catalog#features). Codes are sorted by their bytes.
 func FeatureList() page.Spec {
 	filters := commonFilters("f", "code")
-	filters["code"] = page.Filter{Kind: page.Exact, Exprs: []string{"f.code"}}
+	filters["code"] = page.Filter{Kind: page.ExactMatch, Exprs: []string{"f.code"}}
 	return page.Spec{
 		Filters:     filters,
 		Sorts:       map[string]string{"code": `f.code COLLATE "C"`, "created_at": "f.created_at", "sort_order": "f.sort_order"},

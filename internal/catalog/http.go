@@ -28,9 +28,9 @@ type noInput struct{}
 
 // Products answers GET /catalog/products.
 func (h *HTTP) Products(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]PublicProduct], error) {
-	return answer(ctx, h, "products", func(public *Public, locale string) []PublicProduct {
-		return all(public.Products, func(p Product) PublicProduct {
-			return PublicProduct{ID: p.ID, Name: p.Name.In(locale), Slug: p.Slug, Description: optional(p.Description, locale)}
+	return cachedResponse(ctx, h, "products", func(public *Public, locale string) []PublicProduct {
+		return viewAll(public.Products, func(p Product) PublicProduct {
+			return PublicProduct{ID: p.ID, Name: p.Name.Localize(locale), Slug: p.Slug, Description: localizedOrNil(p.Description, locale)}
 		})
 	})
 }
@@ -46,25 +46,25 @@ func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.CachedAnswer[[]
 	if err != nil {
 		return nil, err
 	}
-	currency := priced(public, strings.ToUpper(in.Currency))
-	return answer(ctx, h, "plans "+currency, func(public *Public, locale string) []PublicPlan {
-		return all(public.Plans, func(p Plan) PublicPlan { return publicPlan(p, public.Metered, locale, currency) })
+	currency := currencyOrNone(public, strings.ToUpper(in.Currency))
+	return cachedResponse(ctx, h, "plans "+currency, func(public *Public, locale string) []PublicPlan {
+		return viewAll(public.Plans, func(p Plan) PublicPlan { return publicPlan(p, public.Metered, locale, currency) })
 	})
 }
 
 // Features answers GET /catalog/features.
 func (h *HTTP) Features(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]PublicFeature], error) {
-	return answer(ctx, h, "features", func(public *Public, locale string) []PublicFeature {
-		return all(public.Features, func(f Feature) PublicFeature {
-			return PublicFeature{ID: f.ID, Code: f.Code, Name: f.Name.In(locale), Description: optional(f.Description, locale)}
+	return cachedResponse(ctx, h, "features", func(public *Public, locale string) []PublicFeature {
+		return viewAll(public.Features, func(f Feature) PublicFeature {
+			return PublicFeature{ID: f.ID, Code: f.Code, Name: f.Name.Localize(locale), Description: localizedOrNil(f.Description, locale)}
 		})
 	})
 }
 
 // Currencies answers GET /currencies.
 func (h *HTTP) Currencies(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]PublicCurrency], error) {
-	return answer(ctx, h, "currencies", func(public *Public, _ string) []PublicCurrency {
-		return all(public.Currencies, Currency.Public)
+	return cachedResponse(ctx, h, "currencies", func(public *Public, _ string) []PublicCurrency {
+		return viewAll(public.Currencies, Currency.Public)
 	})
 }
 
@@ -79,9 +79,9 @@ type answerKey struct {
 	locale string
 }
 
-// answer returns the stored answer with a name in the reader's locale. It builds it
+// cachedResponse returns the stored answer with a name in the reader's locale. It builds it
 // from the public catalog when it is first asked for.
-func answer[T any](ctx context.Context, h *HTTP, name string, build func(public *Public, locale string) T) (*rest.CachedAnswer[T], error) {
+func cachedResponse[T any](ctx context.Context, h *HTTP, name string, build func(public *Public, locale string) T) (*rest.CachedAnswer[T], error) {
 	public, err := h.svc.Public(ctx)
 	if err != nil {
 		return nil, err
@@ -107,8 +107,8 @@ func answer[T any](ctx context.Context, h *HTTP, name string, build func(public 
 // one stored answer. It is not a possible code.
 const noCurrency = "none"
 
-// priced returns the currency if anything is sold in it, else noCurrency; "" stays "".
-func priced(public *Public, currency string) string {
+// currencyOrNone returns the currency if anything is sold in it, else noCurrency; "" stays "".
+func currencyOrNone(public *Public, currency string) string {
 	if currency == "" {
 		return ""
 	}
@@ -120,8 +120,8 @@ func priced(public *Public, currency string) string {
 	return noCurrency
 }
 
-// all returns the view of each item.
-func all[T, V any](items []T, view func(T) V) []V {
+// viewAll returns the view of each item.
+func viewAll[T, V any](items []T, view func(T) V) []V {
 	views := make([]V, len(items))
 	for i, item := range items {
 		views[i] = view(item)
@@ -129,13 +129,13 @@ func all[T, V any](items []T, view func(T) V) []V {
 	return views
 }
 
-// optional returns a text in a locale, or nil if there is no text.
-func optional(text Text, locale string) *string {
-	if picked := text.In(locale); picked != "" {
+// localizedOrNil returns a text in a locale, or nil if there is no text.
+func localizedOrNil(text Text, locale string) *string {
+	if picked := text.Localize(locale); picked != "" {
 		return &picked
 	}
 	return nil
 }
 
-// active reads a field is_active, whose default is true.
-func active(is *bool) bool { return is == nil || *is }
+// boolOrTrue reads a field is_active, whose default is true.
+func boolOrTrue(is *bool) bool { return is == nil || *is }

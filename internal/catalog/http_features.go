@@ -19,7 +19,7 @@ func (h *HTTP) AdminFeatures(ctx context.Context, _ *noInput) (*rest.Body[page.P
 	if err != nil {
 		return nil, err
 	}
-	return rest.NewBody(page.New(q, h.publicURL+"/api/v1/admin/features", all(features, adminFeature), total)), nil
+	return rest.NewBody(page.New(q, h.publicURL+"/api/v1/admin/features", viewAll(features, adminFeature), total)), nil
 }
 
 type featureInput struct {
@@ -58,8 +58,8 @@ type createFeatureInput struct {
 func (in *createFeatureInput) feature() Feature {
 	b := in.Body
 	return Feature{
-		Code: b.Code, Name: textOf(b.Name), Description: textOf(b.Description),
-		IsActive: active(b.IsActive), SortOrder: b.SortOrder, Metadata: sqldb.JSON(b.Metadata),
+		Code: b.Code, Name: newText(b.Name), Description: newText(b.Description),
+		IsActive: boolOrTrue(b.IsActive), SortOrder: b.SortOrder, Metadata: sqldb.JSON(b.Metadata),
 	}
 }
 

@@ -46,11 +46,11 @@ func (h *HTTP) SetPrices(ctx context.Context, in *setPricesInput) (*rest.Data[[]
 	if err != nil {
 		return nil, err
 	}
-	prices, err := h.svc.SetPrices(ctx, id, all(in.Body.Prices, PriceFields.terms))
+	prices, err := h.svc.SetPrices(ctx, id, viewAll(in.Body.Prices, PriceFields.terms))
 	if err != nil {
 		return nil, err
 	}
-	return rest.OKMessage(all(prices, Price.Admin), "plans.prices_updated"), nil
+	return rest.OKMessage(viewAll(prices, Price.Admin), "plans.prices_updated"), nil
 }
 
 // CheckSetPrices is the check behind rest.Checks for SetPrices.
@@ -59,7 +59,7 @@ func (h *HTTP) CheckSetPrices(ctx context.Context, in *setPricesInput) error {
 	if err != nil {
 		return err
 	}
-	set := all(in.Body.Prices, PriceFields.terms)
+	set := viewAll(in.Body.Prices, PriceFields.terms)
 	return h.svc.CheckPlanChange(ctx, id, PlanChange{Prices: &set})
 }
 
@@ -103,7 +103,7 @@ func (h *HTTP) SetEntitlements(ctx context.Context, in *setEntitlementsInput) (*
 	if err != nil {
 		return nil, err
 	}
-	plan, err := h.svc.SetEntitlements(ctx, id, all(in.Body.Entitlements, EntitlementFields.terms))
+	plan, err := h.svc.SetEntitlements(ctx, id, viewAll(in.Body.Entitlements, EntitlementFields.terms))
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (h *HTTP) CheckSetEntitlements(ctx context.Context, in *setEntitlementsInpu
 	if err != nil {
 		return err
 	}
-	set := all(in.Body.Entitlements, EntitlementFields.terms)
+	set := viewAll(in.Body.Entitlements, EntitlementFields.terms)
 	return h.svc.CheckPlanChange(ctx, id, PlanChange{Entitlements: &set})
 }
 

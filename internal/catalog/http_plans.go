@@ -21,7 +21,7 @@ func (h *HTTP) AdminPlans(ctx context.Context, _ *noInput) (*rest.Body[page.Page
 	if err != nil {
 		return nil, err
 	}
-	views := all(plans, func(p Plan) AdminPlan {
+	views := viewAll(plans, func(p Plan) AdminPlan {
 		view := adminPlan(p)
 		if q.Includes("product") {
 			product := adminProduct(p.Product)
@@ -74,9 +74,9 @@ type createPlanInput struct {
 func (in *createPlanInput) plan() Plan {
 	b := in.Body
 	p := Plan{
-		Product: Product{ID: b.ProductID}, Slug: b.Slug, Name: textOf(b.Name), Description: textOf(b.Description),
+		Product: Product{ID: b.ProductID}, Slug: b.Slug, Name: newText(b.Name), Description: newText(b.Description),
 		PricingType: PricingType(b.PricingType), TrialDays: b.TrialDays, SortOrder: b.SortOrder,
-		IsActive: active(b.IsActive), Metadata: sqldb.JSON(b.Metadata),
+		IsActive: boolOrTrue(b.IsActive), Metadata: sqldb.JSON(b.Metadata),
 	}
 	p.SetInterval(&b.BillingCycle, b.IntervalUnit, b.IntervalCount)
 	return p
@@ -161,11 +161,11 @@ func (in *updatePlanInput) change() PlanChange {
 		b.apply(&p.Name, &p.Description, &p.IsActive, &p.Metadata)
 	}}
 	if b.Prices != nil {
-		set := all(*b.Prices, PriceFields.terms)
+		set := viewAll(*b.Prices, PriceFields.terms)
 		change.Prices = &set
 	}
 	if b.Entitlements != nil {
-		set := all(*b.Entitlements, EntitlementFields.terms)
+		set := viewAll(*b.Entitlements, EntitlementFields.terms)
 		change.Entitlements = &set
 	}
 	return change

@@ -21,13 +21,13 @@ func (h *HTTP) AdminProducts(ctx context.Context, _ *noInput) (*rest.Body[page.P
 	if err != nil {
 		return nil, err
 	}
-	views := all(entries, func(e ProductEntry) AdminProduct {
+	views := viewAll(entries, func(e ProductEntry) AdminProduct {
 		view := adminProduct(e.Product)
 		if q.Includes("plansCount") {
 			view.PlansCount = &e.PlansCount
 		}
 		if q.Includes("plans") {
-			plans := all(e.Plans, adminPlan)
+			plans := viewAll(e.Plans, adminPlan)
 			view.Plans = &plans
 		}
 		return view
@@ -81,8 +81,8 @@ type createProductInput struct {
 func (in *createProductInput) product() Product {
 	b := in.Body
 	return Product{
-		Slug: b.Slug, Name: textOf(b.Name), Description: textOf(b.Description),
-		IsActive: active(b.IsActive), Metadata: sqldb.JSON(b.Metadata),
+		Slug: b.Slug, Name: newText(b.Name), Description: newText(b.Description),
+		IsActive: boolOrTrue(b.IsActive), Metadata: sqldb.JSON(b.Metadata),
 	}
 }
 
@@ -167,4 +167,4 @@ func (c RecordChange) apply(name, description *Text, isActive *bool, metadata *s
 	}
 }
 
-func textOf(texts shape.Texts) Text { return Text(nil).With(texts) }
+func newText(texts shape.Texts) Text { return Text(nil).With(texts) }

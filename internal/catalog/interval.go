@@ -33,9 +33,9 @@ var cycles = []struct {
 	{"weekly", Interval{Unit: "week", Count: 1}},
 }
 
-// longest is the largest count for each unit: three years, the longest interval that
+// maxIntervalCount is the largest count for each unit: three years, the longest interval that
 // the payment provider bills.
-var longest = map[string]int32{"day": 3 * 365, "week": 3 * 52, "month": 3 * 12, "year": 3}
+var maxIntervalCount = map[string]int32{"day": 3 * 365, "week": 3 * 52, "month": 3 * 12, "year": 3}
 
 // BillingCycles lists the legacy names of intervals.
 func BillingCycles() []string {

@@ -137,11 +137,11 @@ func TestTextWith(t *testing.T) {
 		t.Errorf("the old text has changed: %v", old)
 	}
 	for locale, want := range map[string]string{"en": "A", "fr": "B", "es": "A", "": "A", "FR": "A"} {
-		if got := old.In(locale); got != want {
+		if got := old.Localize(locale); got != want {
 			t.Errorf("in %q: %q", locale, got)
 		}
 	}
-	if got := (catalog.Text{"en": "A", "fr": ""}).In("fr"); got != "A" {
+	if got := (catalog.Text{"en": "A", "fr": ""}).Localize("fr"); got != "A" {
 		t.Errorf("an empty translation: %q", got)
 	}
 }

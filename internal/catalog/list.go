@@ -9,18 +9,18 @@ import (
 // the alias of the table, key the column that identifies a record for people. The
 // filters name and search look into every locale.
 func commonFilters(t, key string) map[string]page.Filter {
-	names := inEveryLocale(t + ".name")
+	names := localeExpressions(t + ".name")
 	return map[string]page.Filter{
-		"name":           {Kind: page.Partial, Exprs: names},
-		"search":         {Kind: page.Partial, Exprs: append(append([]string{t + "." + key}, names...), inEveryLocale(t+".description")...)},
+		"name":           {Kind: page.PartialMatch, Exprs: names},
+		"search":         {Kind: page.PartialMatch, Exprs: append(append([]string{t + "." + key}, names...), localeExpressions(t+".description")...)},
 		"is_active":      {Kind: page.Bool, Exprs: []string{t + ".is_active"}},
 		"created_after":  {Kind: page.DateFrom, Exprs: []string{t + ".created_at"}},
 		"created_before": {Kind: page.DateTo, Exprs: []string{t + ".created_at"}},
 	}
 }
 
-// inEveryLocale returns an expression for each locale of a translatable column.
-func inEveryLocale(column string) []string {
+// localeExpressions returns an expression for each locale of a translatable column.
+func localeExpressions(column string) []string {
 	var exprs []string
 	for _, locale := range i18n.Locales() {
 		exprs = append(exprs, column+" ->> '"+locale+"'")

@@ -244,7 +244,7 @@ func (s *Service) checkPlan(ctx context.Context, p Plan) (broken fault.Fields, e
 	case err != nil && !errors.Is(err, ErrNotFound):
 		return nil, err
 	}
-	if most := longest[p.Interval.Unit]; p.Interval.Count > most {
+	if most := maxIntervalCount[p.Interval.Unit]; p.Interval.Count > most {
 		broken = append(broken, fault.Field{
 			Path: "interval_count", Message: "validation.maximum", Args: map[string]any{"max": most},
 		})
@@ -254,10 +254,10 @@ func (s *Service) checkPlan(ctx context.Context, p Plan) (broken fault.Fields, e
 
 // recordedPlan is what the audit trail keeps of a plan, by the API's names.
 func recordedPlan(p Plan) map[string]any {
-	prices := all(p.Prices, func(price Price) map[string]any {
+	prices := viewAll(p.Prices, func(price Price) map[string]any {
 		return map[string]any{"currency": price.Currency, "price_cents": price.PriceCents, "psp_price_id": price.PSPPriceID}
 	})
-	entitlements := all(p.Entitlements, func(e Entitlement) map[string]any {
+	entitlements := viewAll(p.Entitlements, func(e Entitlement) map[string]any {
 		return map[string]any{"feature": e.Feature.Code, "type": e.Type, "value": e.Value}
 	})
 	return map[string]any{

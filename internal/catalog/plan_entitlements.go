@@ -64,9 +64,9 @@ func (s *Service) checkEntitlements(ctx context.Context, set []EntitlementTerms,
 		}
 		seen[terms.FeatureID] = true
 		switch {
-		case terms.Type == Boolean && terms.Value != nil:
+		case terms.Type == TypeBoolean && terms.Value != nil:
 			broken.Add(path+"value", "validation.left_out")
-		case terms.Type == Quota && terms.Value == nil:
+		case terms.Type == TypeQuota && terms.Value == nil:
 			broken.Add(path+"value", "validation.required")
 		}
 	}

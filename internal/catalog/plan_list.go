@@ -13,7 +13,7 @@ func PlanList() page.Spec {
 	filters := commonFilters("p", "slug")
 	filters["product_id"] = page.Filter{Kind: page.UUID, Exprs: []string{"p.product_id"}}
 	filters["pricing_type"] = page.Filter{
-		Kind: page.Enum, Exprs: []string{"p.pricing_type"}, Values: []string{string(Flat), string(Seat), string(Usage)},
+		Kind: page.Enum, Exprs: []string{"p.pricing_type"}, Values: []string{string(PricingFlat), string(PricingSeat), string(PricingUsage)},
 	}
 	filters["billing_cycle"] = page.Filter{Kind: page.Enum, Exprs: []string{"p.billing_cycle"}, Values: BillingCycles()}
 	return page.Spec{

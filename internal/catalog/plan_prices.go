@@ -57,11 +57,11 @@ func (s *Service) DeletePrice(ctx context.Context, planID, priceID uuid.UUID) er
 // the same keeps its link (see PriceTerms). New prices have no id.
 func ResolvePrices(old, next Plan, set *[]PriceTerms) []Price {
 	if set == nil {
-		kept := all(old.Prices, func(p Price) PriceTerms { return PriceTerms{Currency: p.Currency, PriceCents: p.PriceCents} })
+		kept := viewAll(old.Prices, func(p Price) PriceTerms { return PriceTerms{Currency: p.Currency, PriceCents: p.PriceCents} })
 		set = &kept
 	}
 	sameTerms := old.Interval == next.Interval && old.PricingType == next.PricingType
-	return all(*set, func(terms PriceTerms) Price {
+	return viewAll(*set, func(terms PriceTerms) Price {
 		was, exists := old.PriceIn(terms.Currency)
 		price := Price{ID: was.ID, PlanID: old.ID, Currency: terms.Currency, PriceCents: terms.PriceCents}
 		switch {
@@ -97,7 +97,7 @@ func (s *Service) checkPrices(ctx context.Context, prices []Price, set []PriceTe
 		}
 		seen[price.Currency] = true
 		if units, err := charge.UnitsOf(price.Currency, int(currency.MinorUnits)); exists && err == nil {
-			checkChargeable(broken, path+"price_cents", units.Possible(price.PriceCents))
+			checkChargeable(broken, path+"price_cents", units.NearestChargeable(price.PriceCents))
 		}
 		if price.PSPPriceID == nil {
 			continue
@@ -121,7 +121,7 @@ func checkChargeable(broken *fault.Fields, path string, possible []int64) {
 	if len(possible) == 0 {
 		return
 	}
-	texts := all(possible, func(amount int64) string { return strconv.FormatInt(amount, 10) })
+	texts := viewAll(possible, func(amount int64) string { return strconv.FormatInt(amount, 10) })
 	*broken = append(*broken, fault.Field{
 		Path: path, Message: "validation.psp_amount", Args: map[string]any{"possible": strings.Join(texts, ", ")},
 	})

@@ -46,8 +46,8 @@ func (s *Service) Products(ctx context.Context, q page.Query) (entries []Product
 	if err != nil || !q.Includes("plans") {
 		return entries, total, err
 	}
-	ids := all(entries, func(e ProductEntry) uuid.UUID { return e.ID })
-	plans, err := s.store.plansOf(page.Bounding(ctx, len(ids)), ids)
+	ids := viewAll(entries, func(e ProductEntry) uuid.UUID { return e.ID })
+	plans, err := s.store.plansOf(page.WithByteLimit(ctx, len(ids)), ids)
 	if err != nil {
 		return nil, 0, err
 	}

@@ -35,9 +35,9 @@ type MeteredPrice struct {
 // away, and has every change that was made on this instance.
 func (s *Service) Public(ctx context.Context) (*Public, error) { return s.cache.Get(ctx) }
 
-// Changed must be called when a change of the catalog has been committed. Readers on
+// InvalidateCache must be called when a change of the catalog has been committed. Readers on
 // this instance then see it at once, those on other instances within PublicMaxAge.
-func (s *Service) Changed() { s.cache.Drop() }
+func (s *Service) InvalidateCache() { s.cache.Drop() }
 
 // read builds the public catalog with seven queries, however large it is.
 func (s *Service) read(ctx context.Context) (*Public, error) {
@@ -67,9 +67,9 @@ func (s *Service) read(ctx context.Context) (*Public, error) {
 
 // publicOf returns what is active. It changes its arguments.
 func publicOf(products []Product, plans []Plan, features []Feature, currencies []Currency) *Public {
-	plans = onSale(plans, currencies)
+	plans = filterOnSale(plans, currencies)
 	for i := range plans {
-		plans[i] = plans[i].Shown()
+		plans[i] = plans[i].WithActiveEntitlements()
 	}
 	return &Public{
 		Products:   slices.DeleteFunc(products, func(p Product) bool { return !p.IsActive }),
@@ -79,18 +79,18 @@ func publicOf(products []Product, plans []Plan, features []Feature, currencies [
 	}
 }
 
-// onSale returns the plans on sale, without prices in inactive currencies. It changes plans.
-func onSale(plans []Plan, currencies []Currency) []Plan {
-	plans = slices.DeleteFunc(plans, func(p Plan) bool { return !p.OnSale() })
+// filterOnSale returns the plans on sale, without prices in inactive currencies. It changes plans.
+func filterOnSale(plans []Plan, currencies []Currency) []Plan {
+	plans = slices.DeleteFunc(plans, func(p Plan) bool { return !p.IsOnSale() })
 	for i := range plans {
-		plans[i].Prices = inActiveCurrencies(plans[i].Prices, currencies)
+		plans[i].Prices = filterActivePrices(plans[i].Prices, currencies)
 	}
 	return plans
 }
 
-// Shown returns the plan as it is shown: without entitlements to inactive features. Their
+// WithActiveEntitlements returns the plan as it is shown: without entitlements to inactive features. Their
 // quotas hold all the same.
-func (p Plan) Shown() Plan {
+func (p Plan) WithActiveEntitlements() Plan {
 	p.Entitlements = slices.DeleteFunc(slices.Clone(p.Entitlements), func(e Entitlement) bool { return !e.Feature.IsActive })
 	return p
 }

@@ -82,5 +82,5 @@ func (s *Service) PlansForTenant(ctx context.Context) ([]Plan, error) {
 	if err != nil {
 		return nil, err
 	}
-	return onSale(plans, currencies), nil
+	return filterOnSale(plans, currencies), nil
 }

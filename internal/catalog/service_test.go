@@ -29,7 +29,7 @@ func TestReads(t *testing.T) {
 		if diff := cmp.Diff(bySlug, plan); diff != "" {
 			t.Error(diff)
 		}
-		if plan.Interval != (catalog.Interval{Unit: "year", Count: 1}) || plan.PricingType != catalog.Seat || plan.TrialDays != 14 {
+		if plan.Interval != (catalog.Interval{Unit: "year", Count: 1}) || plan.PricingType != catalog.PricingSeat || plan.TrialDays != 14 {
 			t.Errorf("plan = %+v", plan)
 		}
 		if price, ok := plan.PriceIn("USD"); !ok || price.PriceCents != 1100 || price.PSPPriceID != nil || price.PlanID != plan.ID {
@@ -61,7 +61,7 @@ func TestReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		if len(plans) != 2 || plans[0].Slug != "first" || len(plans[0].Entitlements) != 3 ||
-			len(plans[0].Shown().Entitlements) != 2 || plans[0].Entitlements[1].Feature.Name["fr"] != "Authentification unique" || len(plans[0].Prices) != 2 {
+			len(plans[0].WithActiveEntitlements().Entitlements) != 2 || plans[0].Entitlements[1].Feature.Name["fr"] != "Authentification unique" || len(plans[0].Prices) != 2 {
 			t.Errorf("plans = %+v", plans)
 		}
 	})
@@ -74,8 +74,8 @@ func TestOnSale(t *testing.T) {
 		s.apply(t, shop)
 		for slug, want := range map[string]bool{"first": true, "hidden": false, "orphan": false} {
 			plan, err := s.svc.PlanBySlug(t.Context(), slug)
-			if err != nil || plan.OnSale() != want {
-				t.Errorf("%s on sale = %v, %v; want %v", slug, plan.OnSale(), err, want)
+			if err != nil || plan.IsOnSale() != want {
+				t.Errorf("%s on sale = %v, %v; want %v", slug, plan.IsOnSale(), err, want)
 			}
 		}
 
@@ -89,7 +89,7 @@ func TestOnSale(t *testing.T) {
 			t.Errorf("a deleted plan by slug: %v", err)
 		}
 		deleted, err := s.svc.Plan(t.Context(), plan.ID)
-		if err != nil || !deleted.Deleted || deleted.OnSale() || len(deleted.Prices) != 2 {
+		if err != nil || !deleted.Deleted || deleted.IsOnSale() || len(deleted.Prices) != 2 {
 			t.Errorf("a deleted plan by id = %+v, %v", deleted, err)
 		}
 	})

@@ -35,7 +35,7 @@ func (s store) currencies(ctx context.Context) ([]Currency, error) {
 		return nil, sqldb.Wrap(err, "list currencies")
 	}
 	slices.SortFunc(rows, func(a, b catalogsql.Currency) int { return cmp.Compare(a.Code, b.Code) })
-	return each(rows, currencyOf)
+	return convertRows(rows, currencyOf)
 }
 
 func (s store) currency(ctx context.Context, code string) (Currency, error) {
@@ -52,7 +52,7 @@ func (s store) products(ctx context.Context) ([]Product, error) {
 	if err != nil {
 		return nil, sqldb.Wrap(err, "list products")
 	}
-	return each(rows, productOf)
+	return convertRows(rows, productOf)
 }
 
 func (s store) product(ctx context.Context, id uuid.UUID) (Product, error) {
@@ -71,8 +71,8 @@ func (s store) productBySlug(ctx context.Context, slug string) (Product, error) 
 	return productOf(row)
 }
 
-// byOrder compares features by their sort order, then by code.
-func byOrder(a, b catalogsql.Feature) int {
+// compareSortOrder compares features by their sort order, then by code.
+func compareSortOrder(a, b catalogsql.Feature) int {
 	return cmp.Or(cmp.Compare(a.SortOrder, b.SortOrder), cmp.Compare(a.Code, b.Code))
 }
 
@@ -82,8 +82,8 @@ func (s store) features(ctx context.Context) ([]Feature, error) {
 	if err != nil {
 		return nil, sqldb.Wrap(err, "list features")
 	}
-	slices.SortFunc(rows, byOrder)
-	return each(rows, featureOf)
+	slices.SortFunc(rows, compareSortOrder)
+	return convertRows(rows, featureOf)
 }
 
 func (s store) feature(ctx context.Context, id uuid.UUID) (Feature, error) {
@@ -111,7 +111,7 @@ func (s store) meteredPrices(ctx context.Context) ([]MeteredPrice, error) {
 	slices.SortFunc(rows, func(a, b catalogsql.MeteredPricesRow) int {
 		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Currency, b.Currency))
 	})
-	return each(rows, func(row catalogsql.MeteredPricesRow) (MeteredPrice, error) {
+	return convertRows(rows, func(row catalogsql.MeteredPricesRow) (MeteredPrice, error) {
 		price, err := money.ParseUnitPrice(row.UnitPriceCents)
 		return MeteredPrice{Code: row.Code, Name: row.Name, UnitLabel: row.UnitLabel, Currency: row.Currency, UnitPrice: price}, err
 	})
@@ -164,8 +164,8 @@ func (s store) deleteFeature(ctx context.Context, id uuid.UUID, now time.Time) e
 	return sqldb.Wrap(s.q(ctx).DeleteFeature(ctx, catalogsql.DeleteFeatureParams{ID: id, DeletedAt: &now}), "delete feature")
 }
 
-// each converts rows, until the first error.
-func each[R, T any](rows []R, convert func(R) (T, error)) ([]T, error) {
+// convertRows converts rows, until the first error.
+func convertRows[R, T any](rows []R, convert func(R) (T, error)) ([]T, error) {
 	out := make([]T, 0, len(rows))
 	for _, row := range rows {
 		item, err := convert(row)

@@ -56,7 +56,7 @@ func (s store) planPage(ctx context.Context, q page.Query) (plans []Plan, total 
 	if err != nil {
 		return nil, 0, err
 	}
-	plans, err = s.complete(page.Bounding(ctx, len(rows)), rows)
+	plans, err = s.complete(page.WithByteLimit(ctx, len(rows)), rows)
 	return plans, total, err
 }
 
@@ -84,7 +84,7 @@ func (s store) plansOf(ctx context.Context, products []uuid.UUID) ([]Plan, error
 	}
 	var rows []catalogsql.PlansRow
 	query := "SELECT " + planColumns + " FROM " + planTables + " WHERE p.deleted_at IS NULL AND p.product_id IN"
-	err := page.Among(ctx, s.conn(ctx), query, products, func(row page.Scanner) error {
+	err := page.FetchByIDs(ctx, s.conn(ctx), query, products, func(row page.Scanner) error {
 		plan, err := scanPlan(row)
 		rows = append(rows, plan)
 		return err
@@ -124,7 +124,7 @@ func (s store) complete(ctx context.Context, rows []catalogsql.PlansRow) ([]Plan
 
 func (s store) pricesOf(ctx context.Context, plans []uuid.UUID) (prices []catalogsql.PlanPrice, err error) {
 	const query = `SELECT id, plan_id, currency, price_cents, psp_price_id FROM plan_prices WHERE plan_id IN`
-	err = page.Among(ctx, s.conn(ctx), query, plans, func(row page.Scanner) error {
+	err = page.FetchByIDs(ctx, s.conn(ctx), query, plans, func(row page.Scanner) error {
 		var p catalogsql.PlanPrice
 		err := row.Scan(&p.ID, &p.PlanID, &p.Currency, &p.PriceCents, &p.PSPPriceID)
 		prices = append(prices, p)
@@ -138,7 +138,7 @@ func (s store) entitlementsOf(ctx context.Context, plans []uuid.UUID) (entitleme
 			f.id, f.code, f.name, f.description, f.is_active, f.is_system, f.sort_order, f.metadata, f.created_at, f.updated_at
 		FROM entitlements e JOIN features f ON f.id = e.feature_id
 		WHERE f.deleted_at IS NULL AND e.plan_id IN`
-	err = page.Among(ctx, s.conn(ctx), query, plans, func(row page.Scanner) error {
+	err = page.FetchByIDs(ctx, s.conn(ctx), query, plans, func(row page.Scanner) error {
 		var out catalogsql.EntitlementsRow
 		e, f := &out.Entitlement, &out.Feature
 		err := row.Scan(&e.ID, &e.PlanID, &e.Type, &e.Value, &e.CreatedAt, &e.UpdatedAt,

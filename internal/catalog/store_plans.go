@@ -44,7 +44,7 @@ func assemble(
 	for _, e := range entitlements {
 		entitlementsOf[e.Entitlement.PlanID] = append(entitlementsOf[e.Entitlement.PlanID], e)
 	}
-	return each(rows, func(row catalogsql.PlansRow) (Plan, error) {
+	return convertRows(rows, func(row catalogsql.PlansRow) (Plan, error) {
 		return planOf(row, pricesOf[row.Plan.ID], entitlementsOf[row.Plan.ID])
 	})
 }
@@ -55,7 +55,7 @@ func (s store) plan(ctx context.Context, id uuid.UUID) (Plan, error) {
 	if err != nil {
 		return Plan{}, sqldb.WrapAbsent(err, "read plan", ErrNotFound)
 	}
-	return s.whole(ctx, catalogsql.PlansRow(row))
+	return s.loadPlan(ctx, catalogsql.PlansRow(row))
 }
 
 // currentPlan returns a plan that is not deleted.
@@ -72,11 +72,11 @@ func (s store) planBySlug(ctx context.Context, slug string) (Plan, error) {
 	if err != nil {
 		return Plan{}, sqldb.WrapAbsent(err, "read plan", ErrNotFound)
 	}
-	return s.whole(ctx, catalogsql.PlansRow(row))
+	return s.loadPlan(ctx, catalogsql.PlansRow(row))
 }
 
-// whole adds prices and entitlements to a plan.
-func (s store) whole(ctx context.Context, row catalogsql.PlansRow) (Plan, error) {
+// loadPlan adds prices and entitlements to a plan.
+func (s store) loadPlan(ctx context.Context, row catalogsql.PlansRow) (Plan, error) {
 	prices, err := s.q(ctx).PricesOfPlan(ctx, row.Plan.ID)
 	if err != nil {
 		return Plan{}, sqldb.Wrap(err, "list prices")
@@ -145,8 +145,8 @@ func pricesOf(rows []catalogsql.PlanPrice) []Price {
 }
 
 func entitlementsOf(rows []catalogsql.EntitlementsRow) ([]Entitlement, error) {
-	slices.SortFunc(rows, func(a, b catalogsql.EntitlementsRow) int { return byOrder(a.Feature, b.Feature) })
-	return each(rows, func(row catalogsql.EntitlementsRow) (Entitlement, error) {
+	slices.SortFunc(rows, func(a, b catalogsql.EntitlementsRow) int { return compareSortOrder(a.Feature, b.Feature) })
+	return convertRows(rows, func(row catalogsql.EntitlementsRow) (Entitlement, error) {
 		feature, err := featureOf(row.Feature)
 		e := row.Entitlement
 		return Entitlement{

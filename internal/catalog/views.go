@@ -90,7 +90,7 @@ func (c Currency) Public() PublicCurrency {
 func publicPlan(p Plan, metered []MeteredPrice, locale, currency string) PublicPlan {
 	meters := []PublicMeter{}
 	for _, m := range metered {
-		if p.PricingType == Usage && (currency == "" || m.Currency == currency) {
+		if p.PricingType == PricingUsage && (currency == "" || m.Currency == currency) {
 			meters = append(meters, PublicMeter{Code: m.Code, Name: m.Name, UnitLabel: m.UnitLabel, UnitPriceCents: shape.UnitPrice{UnitPrice: m.UnitPrice}, Currency: m.Currency})
 		}
 	}
@@ -104,8 +104,8 @@ func publicPlan(p Plan, metered []MeteredPrice, locale, currency string) PublicP
 		ID:            p.ID,
 		ProductID:     p.Product.ID,
 		Slug:          p.Slug,
-		Name:          p.Name.In(locale),
-		Description:   optional(p.Description, locale),
+		Name:          p.Name.Localize(locale),
+		Description:   localizedOrNil(p.Description, locale),
 		PricingType:   string(p.PricingType),
 		BillingCycle:  p.BillingCycle,
 		IntervalUnit:  p.Interval.Unit,
@@ -114,10 +114,10 @@ func publicPlan(p Plan, metered []MeteredPrice, locale, currency string) PublicP
 		SortOrder:     p.SortOrder,
 		Metadata:      shape.Object(p.Metadata),
 		Prices:        prices,
-		Entitlements: all(p.Entitlements, func(e Entitlement) PublicEntitlement {
+		Entitlements: viewAll(p.Entitlements, func(e Entitlement) PublicEntitlement {
 			return PublicEntitlement{
 				ID: e.ID, FeatureID: e.Feature.ID, Type: string(e.Type), Value: e.Value,
-				Feature: EntitledFeature{Code: e.Feature.Code, Name: e.Feature.Name.In(locale)},
+				Feature: EntitledFeature{Code: e.Feature.Code, Name: e.Feature.Name.Localize(locale)},
 			}
 		}),
 		Meters:    meters,

@@ -105,8 +105,8 @@ func adminPlan(p Plan) AdminPlan {
 		SortOrder:     p.SortOrder,
 		IsActive:      p.IsActive,
 		Metadata:      shape.Object(p.Metadata),
-		Prices:        all(p.Prices, Price.Admin),
-		Entitlements:  all(p.Entitlements, adminEntitlement),
+		Prices:        viewAll(p.Prices, Price.Admin),
+		Entitlements:  viewAll(p.Entitlements, adminEntitlement),
 		CreatedAt:     shape.T(p.CreatedAt),
 		UpdatedAt:     shape.T(p.UpdatedAt),
 	}

@@ -61,7 +61,7 @@ func New(c Config) (*Console, error) {
 	if err != nil {
 		return nil, err
 	}
-	page, err := fill(index, strings.TrimRight(base.Path, "/")+"/", c)
+	page, err := fillIndex(index, strings.TrimRight(base.Path, "/")+"/", c)
 	if err != nil {
 		return nil, err
 	}
@@ -81,9 +81,9 @@ func New(c Config) (*Console, error) {
 	return s, err
 }
 
-// fill puts into the page what differs between services: below which path it is, the product's
+// fillIndex puts into the page what differs between services: below which path it is, the product's
 // name, its accent, and whether there is a sandbox.
-func fill(index []byte, base string, c Config) ([]byte, error) {
+func fillIndex(index []byte, base string, c Config) ([]byte, error) {
 	const head, title = "<head>", "<title>Tenantry</title>"
 	if !bytes.Contains(index, []byte(head)) || !bytes.Contains(index, []byte(title)) {
 		return nil, errors.New("console: the built page is not the expected one")
@@ -115,7 +115,7 @@ func policy(logo string) string {
 func (s *Console) Mount(mount func(path string, h http.Handler)) {
 	for _, at := range Paths {
 		if at != components || s.config.Sandbox {
-			mount(at, only(s.show))
+			mount(at, allowGetOnly(s.show))
 		}
 	}
 	entries, err := fs.ReadDir(s.config.Files, ".")
@@ -125,20 +125,20 @@ func (s *Console) Mount(mount func(path string, h http.Handler)) {
 	for _, e := range entries {
 		switch {
 		case e.IsDir():
-			mount("/"+e.Name()+"/", only(s.file))
-		case e.Name() != "index.html" && !compressed(e.Name()):
-			mount("/"+e.Name(), only(s.file))
+			mount("/"+e.Name()+"/", allowGetOnly(s.file))
+		case e.Name() != "index.html" && !isCompressed(e.Name()):
+			mount("/"+e.Name(), allowGetOnly(s.file))
 		}
 	}
 	if s.config.Own {
 		for page := range s.config.Addresses.Paths {
-			s.lead(mount, page)
+			s.redirectPage(mount, page)
 		}
 	}
 }
 
-// lead leads from the address that the settings give to a page to the console's.
-func (s *Console) lead(mount func(path string, h http.Handler), page frontend.Page) {
+// redirectPage leads from the address that the settings give to a page to the console's.
+func (s *Console) redirectPage(mount func(path string, h http.Handler), page frontend.Page) {
 	from, to := s.config.Addresses.Path(page), frontend.Addresses{}.Path(page)
 	if page == frontend.OAuthCallback || from == to {
 		return // account/oauth serves the page that ends a delegated login
@@ -155,8 +155,8 @@ func (s *Console) lead(mount func(path string, h http.Handler), page frontend.Pa
 	mount(at, mux)
 }
 
-// only answers what is not a GET or HEAD with 405.
-func only(h http.HandlerFunc) http.Handler {
+// allowGetOnly answers what is not a GET or HEAD with 405.
+func allowGetOnly(h http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
@@ -172,8 +172,8 @@ func (s *Console) show(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.page))
 }
 
-// Missing answers 404 with the console's page, whose script says that there is no such page.
-func (s *Console) Missing(w http.ResponseWriter, _ *http.Request) {
+// ServeNotFound answers 404 with the console's page, whose script says that there is no such page.
+func (s *Console) ServeNotFound(w http.ResponseWriter, _ *http.Request) {
 	s.setHeaders(w.Header())
 	w.WriteHeader(http.StatusNotFound)
 	_, _ = w.Write(s.page) // the client may be gone
@@ -195,7 +195,7 @@ var kinds = map[string]string{
 // assets is the folder of the files whose names change with their content.
 const assets = "assets/"
 
-func compressed(name string) bool {
+func isCompressed(name string) bool {
 	return strings.HasSuffix(name, ".br") || strings.HasSuffix(name, ".gz")
 }
 
@@ -216,7 +216,7 @@ func (s *Console) file(w http.ResponseWriter, r *http.Request) {
 	}
 	h.Add("Vary", "Accept-Encoding")
 	for _, by := range []struct{ encoding, ending string }{{"br", ".br"}, {"gzip", ".gz"}} {
-		if _, there := s.etags[name+by.ending]; there && accepts(r, by.encoding) {
+		if _, there := s.etags[name+by.ending]; there && acceptsEncoding(r, by.encoding) {
 			h.Set("Content-Encoding", by.encoding)
 			name += by.ending
 			break
@@ -231,8 +231,8 @@ func (s *Console) file(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
 }
 
-// accepts reports whether a client takes an encoding.
-func accepts(r *http.Request, encoding string) bool {
+// acceptsEncoding reports whether a client takes an encoding.
+func acceptsEncoding(r *http.Request, encoding string) bool {
 	for one := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
 		name, weight, _ := strings.Cut(strings.TrimSpace(one), ";")
 		if strings.TrimSpace(name) == encoding && strings.ReplaceAll(weight, " ", "") != "q=0" {

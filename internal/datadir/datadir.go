@@ -31,8 +31,8 @@ func Folder(path string, files ...string) error {
 	if err != nil {
 		return err
 	}
-	if Shared(info) {
-		if err := tighten(path, info); err != nil {
+	if IsShared(info) {
+		if err := restrictMode(path, info); err != nil {
 			return fmt.Errorf("the data folder %s can be read by other users of this machine and is not made private: %w; "+
 				"give one of the service's own, with the mode 0700", path, err)
 		}
@@ -45,13 +45,13 @@ func Folder(path string, files ...string) error {
 	return nil
 }
 
-// Shared reports whether other users of the machine reach a file or a folder. On Windows that
+// IsShared reports whether other users of the machine reach a file or a folder. On Windows that
 // is said by access control lists, which a folder inherits and which are not looked at.
-func Shared(info fs.FileInfo) bool {
+func IsShared(info fs.FileInfo) bool {
 	return runtime.GOOS != "windows" && info.Mode().Perm()&others != 0
 }
 
-func tighten(path string, info fs.FileInfo) error {
+func restrictMode(path string, info fs.FileInfo) error {
 	if info.Mode()&fs.ModeSticky != 0 || path == filepath.Dir(path) {
 		return errors.New("it is shared by all")
 	}
@@ -79,7 +79,7 @@ func file(path string) error {
 	if err != nil {
 		return err
 	}
-	if info.Mode().IsRegular() && Shared(info) {
+	if info.Mode().IsRegular() && IsShared(info) {
 		return os.Chmod(path, fileMode)
 	}
 	return nil

@@ -9,14 +9,14 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// patience is how long a process that starts waits for one that stops.
-const patience = 3 * time.Second
+// lockTimeout is how long a process that starts waits for one that stops.
+const lockTimeout = 3 * time.Second
 
 // Lock keeps other processes from serving from a database file meanwhile, until release is
 // called or the process ends. Its error names the folder. Commands that only talk to the
 // database take no lock.
 func Lock(ctx context.Context, database string) (release func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
 	defer cancel()
 	return TryLock(ctx, database)
 }

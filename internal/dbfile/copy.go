@@ -57,7 +57,7 @@ func copyFile(ctx context.Context, from, params, to string) (err error) {
 	if err := copyPages(ctx, stmtcache.DSN(from, params), part.Name()); err != nil {
 		return fmt.Errorf("%s: %w", from, err)
 	}
-	if err := settle(ctx, part.Name()); err != nil {
+	if err := finishCopy(ctx, part.Name()); err != nil {
 		return fmt.Errorf("the copy of %s: %w", from, err)
 	}
 	if err := os.Rename(part.Name(), to); err != nil {
@@ -99,8 +99,8 @@ func copyPages(ctx context.Context, from, to string) (err error) {
 	})
 }
 
-// settle makes a copy a plain file without a log, checks it, and makes it durable.
-func settle(ctx context.Context, path string) (err error) {
+// finishCopy makes a copy a plain file without a log, checks it, and makes it durable.
+func finishCopy(ctx context.Context, path string) (err error) {
 	db, err := sql.Open("sqlite", stmtcache.DSN(path, ""))
 	if err != nil {
 		return err

@@ -59,10 +59,10 @@ func TestSizes(t *testing.T) {
 
 func TestFree(t *testing.T) {
 	t.Parallel()
-	if free, err := dbfile.Free(t.TempDir()); err != nil || free == 0 {
+	if free, err := dbfile.FreeSpace(t.TempDir()); err != nil || free == 0 {
 		t.Errorf("%d bytes are free (%v)", free, err)
 	}
-	if _, err := dbfile.Free(filepath.Join(t.TempDir(), "nowhere")); err == nil {
+	if _, err := dbfile.FreeSpace(filepath.Join(t.TempDir(), "nowhere")); err == nil {
 		t.Error("there is room nowhere")
 	}
 }

@@ -22,11 +22,11 @@ const sqliteMagic = "SQLite format 3\x00"
 // empty.
 const beingMade = time.Second
 
-// Own makes sure that there is a database file, and refuses one that is not the service's
+// EnsureOwned makes sure that there is a database file, and refuses one that is not the service's
 // before anything is written to it: a file that is empty, for what was in it is gone, one
 // that is no SQLite database, and the database of another program, which has tables but
 // not the named one.
-func Own(ctx context.Context, path, table string) error {
+func EnsureOwned(ctx context.Context, path, table string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		return err
 	}

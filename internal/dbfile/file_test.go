@@ -49,7 +49,7 @@ func TestOwn(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = dbfile.Own(t.Context(), at(name), "ours")
+		err = dbfile.EnsureOwned(t.Context(), at(name), "ours")
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), at(name)+" "+want)) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -63,7 +63,7 @@ func TestOwn(t *testing.T) {
 		t.Errorf("there are %v, %v", entries, err)
 	}
 	// A file that is not there is made, for its owner alone.
-	if err := dbfile.Own(t.Context(), at("new/file.db"), "ours"); err != nil {
+	if err := dbfile.EnsureOwned(t.Context(), at("new/file.db"), "ours"); err != nil {
 		t.Fatal(err)
 	}
 	info, err := os.Stat(at("new/file.db"))

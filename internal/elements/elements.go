@@ -38,7 +38,7 @@ type file struct {
 // they read is protected by the API. It is mounted at Path. The files are read at the first
 // request: most processes are never asked for them.
 func Handler(files fs.FS) http.Handler {
-	components := sync.OnceValues(func() (map[string]file, error) { return read(files) })
+	components := sync.OnceValues(func() (map[string]file, error) { return readFiles(files) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
@@ -58,7 +58,7 @@ func Handler(files fs.FS) http.Handler {
 	})
 }
 
-func read(files fs.FS) (map[string]file, error) {
+func readFiles(files fs.FS) (map[string]file, error) {
 	all := map[string]file{}
 	for pattern, kind := range kinds {
 		names, err := fs.Glob(files, pattern)

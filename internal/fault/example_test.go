@@ -7,10 +7,10 @@ import (
 	"github.com/tenantry/tenantry/internal/fault"
 )
 
-var errTaken = fault.Coded(fault.Conflict, fault.SubscriptionBusy)
+var errTaken = fault.NewCoded(fault.Conflict, fault.SubscriptionBusy)
 
 // A domain declares its refusals once. Copies with more keys or a cause still match.
-func ExampleCoded() {
+func ExampleNewCoded() {
 	err := fmt.Errorf("cancel: %w", errTaken.With("retry_in", 20).Wrap(errors.New("locked")))
 	fmt.Println(errors.Is(err, errTaken))
 	// Output: true

@@ -55,9 +55,9 @@ type Field struct {
 // New makes a refusal without a code.
 func New(kind Kind, message string) *Error { return &Error{Kind: kind, Message: message} }
 
-// Coded makes a refusal with a stable code; its message key is "error." plus
+// NewCoded makes a refusal with a stable code; its message key is "error." plus
 // the code unless replaced.
-func Coded(kind Kind, code Code) *Error {
+func NewCoded(kind Kind, code Code) *Error {
 	return &Error{Kind: kind, Code: code, Message: "error." + string(code)}
 }
 

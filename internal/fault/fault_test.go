@@ -12,8 +12,8 @@ import (
 
 func TestCopiesMatchTheirSentinel(t *testing.T) {
 	t.Parallel()
-	sentinel := fault.Coded(fault.Conflict, fault.QuotaExceeded)
-	other := fault.Coded(fault.Conflict, fault.BillingNotReady)
+	sentinel := fault.NewCoded(fault.Conflict, fault.QuotaExceeded)
+	other := fault.NewCoded(fault.Conflict, fault.BillingNotReady)
 	for name, err := range map[string]error{
 		"itself":  sentinel,
 		"with":    sentinel.With("limit", 5),
@@ -47,7 +47,7 @@ func TestErrorIsForTheLog(t *testing.T) {
 	t.Parallel()
 	for want, err := range map[string]error{
 		"error.not_found":                         fault.New(fault.NotFound, "error.not_found"),
-		"error.QUOTA_EXCEEDED: EOF":               fault.Coded(fault.TooMany, fault.QuotaExceeded).Wrap(io.EOF),
+		"error.QUOTA_EXCEEDED: EOF":               fault.NewCoded(fault.TooMany, fault.QuotaExceeded).Wrap(io.EOF),
 		"invalid name.en: validation.required":    fault.OnField("name.en", "validation.required"),
 		"invalid a: validation.x: unexpected EOF": fault.OnField("a", "validation.x").Wrap(io.ErrUnexpectedEOF),
 	} {

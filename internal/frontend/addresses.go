@@ -119,8 +119,8 @@ func (a Addresses) Path(page Page) string {
 	return "/"
 }
 
-// Of returns the address of a page; query has names and values in turn.
-func (a Addresses) Of(page Page, query ...string) string {
+// PageURL returns the address of a page; query has names and values in turn.
+func (a Addresses) PageURL(page Page, query ...string) string {
 	var b strings.Builder
 	b.WriteString(strings.TrimRight(a.URL, "/") + a.Path(page))
 	for i := 0; i+1 < len(query); i += 2 {

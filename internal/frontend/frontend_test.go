@@ -16,11 +16,11 @@ func TestAddresses(t *testing.T) {
 	t.Parallel()
 	own := frontend.Addresses{URL: "https://app.example.com/web/", Paths: frontend.Paths{frontend.Billing: "/settings/billing", frontend.Invitation: "/join/{token}/now"}}
 	for want, got := range map[string]string{
-		"https://app.example.com/web/settings/billing":              own.Of(frontend.Billing),
+		"https://app.example.com/web/settings/billing":              own.PageURL(frontend.Billing),
 		"https://app.example.com/web/join/a%2Fb/now":                own.Invitation("a/b"),
-		"https://app.example.com/web/reset-password?token=a%26&e=b": own.Of(frontend.ResetPassword, "token", "a&", "e", "b"),
+		"https://app.example.com/web/reset-password?token=a%26&e=b": own.PageURL(frontend.ResetPassword, "token", "a&", "e", "b"),
 		"/invitations/x": frontend.Addresses{}.Invitation("x"),
-		"/":              frontend.Addresses{}.Of("nothing"),
+		"/":              frontend.Addresses{}.PageURL("nothing"),
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)

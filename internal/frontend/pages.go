@@ -102,8 +102,8 @@ func (p *Pages) file(kind string, content []byte) http.Handler {
 	})
 }
 
-// Missing answers 404 with a page that says so.
-func (p *Pages) Missing(w http.ResponseWriter, r *http.Request) {
+// ServeNotFound answers 404 with a page that says so.
+func (p *Pages) ServeNotFound(w http.ResponseWriter, r *http.Request) {
 	p.write(w, r, "missing", http.StatusNotFound)
 }
 
@@ -119,7 +119,7 @@ func (p *Pages) write(w http.ResponseWriter, r *http.Request, page Page, status 
 	err := p.page.Execute(&html, map[string]any{
 		"Locale": locale, "Page": string(page), "Title": p.texts.Text(locale, "page.title."+string(page), nil), "Texts": p.each[locale],
 		"Token": r.PathValue("token"), "Base": strings.TrimRight(base.Path, "/"),
-		"Billing": p.config.Of(Billing), "Forgot": p.config.Of(ForgotPassword),
+		"Billing": p.config.PageURL(Billing), "Forgot": p.config.PageURL(ForgotPassword),
 		"App": p.config.Brand.App(), "Logo": p.config.Brand.Logo.Address(p.config.PublicURL), "Light": template.CSS(light), "Dark": template.CSS(dark), //nolint:gosec // Checked colors.
 		"Support": p.config.Brand.SupportEmail, "Terms": p.config.Brand.TermsURL, "Privacy": p.config.Brand.PrivacyURL,
 		"TermsText": p.texts.Text(locale, "page.terms", nil), "PrivacyText": p.texts.Text(locale, "page.privacy", nil),

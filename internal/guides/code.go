@@ -21,8 +21,8 @@ var families = map[string]string{
 	"sql": "--", "console": "$",
 }
 
-// mark returns code as HTML, with its comments and strings in elements of their own.
-func mark(language, code string) string {
+// highlightCode returns code as HTML, with its comments and strings in elements of their own.
+func highlightCode(language, code string) string {
 	pattern := tokens[families[language]]
 	if pattern == nil {
 		return template.HTMLEscapeString(code)

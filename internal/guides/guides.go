@@ -151,7 +151,7 @@ func (s *Site) render() (map[string]file, error) {
 	}
 	for name, f := range files {
 		if f.packed == nil {
-			f.packed = pack(f.content)
+			f.packed = compressContent(f.content)
 			files[name] = f
 		}
 	}
@@ -216,8 +216,8 @@ func (c Config) suffix() string {
 	return ""
 }
 
-// pack compresses what becomes smaller by it.
-func pack(content []byte) []byte {
+// compressContent compresses what becomes smaller by it.
+func compressContent(content []byte) []byte {
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
 	if _, err := w.Write(content); err != nil || w.Close() != nil || packed.Len() > len(content)*9/10 {

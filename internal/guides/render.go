@@ -53,7 +53,7 @@ func (r *pageRenderer) page(p *page) error {
 	if err := r.resolve(doc); err != nil {
 		return err
 	}
-	p.note(doc)
+	p.indexText(doc)
 	var body bytes.Buffer
 	if err := r.markdown.Renderer().Render(&body, p.source, doc); err != nil {
 		return err
@@ -70,7 +70,7 @@ func (r *pageRenderer) resolve(doc ast.Node) error {
 		if !ok || !entering {
 			return ast.WalkContinue, nil
 		}
-		if to := r.pages[r.file(string(l.Destination))]; to != nil && strings.HasSuffix(plain(l, r.current.source), ".md") {
+		if to := r.pages[r.file(string(l.Destination))]; to != nil && strings.HasSuffix(plainText(l, r.current.source), ".md") {
 			l.RemoveChildren(l) // readers of the site know no files
 			l.AppendChild(l, ast.NewString([]byte(to.name())))
 		}
@@ -160,12 +160,12 @@ func (r *pageRenderer) RegisterFuncs(register renderer.NodeRendererFuncRegistere
 	register.Register(ast.KindHeading, r.heading)
 	register.Register(ast.KindFencedCodeBlock, r.code)
 	register.Register(ast.KindImage, r.image)
-	register.Register(ast.KindHTMLBlock, r.nothing) // comments
-	register.Register(ast.KindRawHTML, r.nothing)
+	register.Register(ast.KindHTMLBlock, r.renderNothing) // comments
+	register.Register(ast.KindRawHTML, r.renderNothing)
 	register.Register(extast.KindTable, r.table)
 }
 
-func (r *pageRenderer) nothing(util.BufWriter, []byte, ast.Node, bool) (ast.WalkStatus, error) {
+func (r *pageRenderer) renderNothing(util.BufWriter, []byte, ast.Node, bool) (ast.WalkStatus, error) {
 	return ast.WalkSkipChildren, nil
 }
 
@@ -177,7 +177,7 @@ func (r *pageRenderer) heading(w util.BufWriter, source []byte, n ast.Node, ente
 		return ast.WalkContinue, nil
 	}
 	if h.Level > 1 {
-		fmt.Fprintf(w, "<a class=\"anchor\" href=\"#%s\" aria-label=\"Link to “%s”\">#</a>", template.HTMLEscapeString(id), template.HTMLEscapeString(plain(h, source)))
+		fmt.Fprintf(w, "<a class=\"anchor\" href=\"#%s\" aria-label=\"Link to “%s”\">#</a>", template.HTMLEscapeString(id), template.HTMLEscapeString(plainText(h, source)))
 	}
 	fmt.Fprintf(w, "</h%d>\n", h.Level)
 	return ast.WalkContinue, nil
@@ -200,7 +200,7 @@ func (r *pageRenderer) code(w util.BufWriter, source []byte, n ast.Node, enterin
 		line := block.Lines().At(i)
 		code.Write(line.Value(source))
 	}
-	fmt.Fprintf(w, "<div class=\"code\"><pre tabindex=\"0\"><code>%s</code></pre></div>\n", mark(language, code.String()))
+	fmt.Fprintf(w, "<div class=\"code\"><pre tabindex=\"0\"><code>%s</code></pre></div>\n", highlightCode(language, code.String()))
 	return ast.WalkSkipChildren, nil
 }
 
@@ -226,7 +226,7 @@ func (r *pageRenderer) image(w util.BufWriter, source []byte, n ast.Node, enteri
 	}
 	img := n.(*ast.Image)
 	name := path.Join(path.Dir(r.current.Entry.file), string(img.Destination))
-	alt := template.HTMLEscapeString(plain(img, source))
+	alt := template.HTMLEscapeString(plainText(img, source))
 	if path.Ext(name) != ".svg" {
 		fmt.Fprintf(w, "<img src=\"%s\" alt=\"%s\" loading=\"lazy\">", r.target(string(img.Destination)), alt)
 		return ast.WalkSkipChildren, nil
@@ -241,8 +241,8 @@ func (r *pageRenderer) image(w util.BufWriter, source []byte, n ast.Node, enteri
 	return ast.WalkSkipChildren, nil
 }
 
-// plain returns the text of a node without its marks.
-func plain(n ast.Node, source []byte) string {
+// plainText returns the text of a node without its marks.
+func plainText(n ast.Node, source []byte) string {
 	var b strings.Builder
 	_ = ast.Walk(n, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		if !entering {

@@ -11,18 +11,18 @@ type passage struct {
 	text    string
 }
 
-// note collects the headings and passages of a page.
-func (p *page) note(doc ast.Node) {
+// indexText collects the headings and passages of a page.
+func (p *page) indexText(doc ast.Node) {
 	var current *passage
 	for n := doc.FirstChild(); n != nil; n = n.NextSibling() {
 		h, ok := n.(*ast.Heading)
 		if !ok {
-			if text := plain(n, p.source); current != nil && n.Kind() != ast.KindHTMLBlock {
+			if text := plainText(n, p.source); current != nil && n.Kind() != ast.KindHTMLBlock {
 				current.text += text + " "
 			}
 			continue
 		}
-		here := heading{Level: h.Level, ID: headingID(h), Text: plain(h, p.source)}
+		here := heading{Level: h.Level, ID: headingID(h), Text: plainText(h, p.source)}
 		if h.Level == 1 && p.Title == "" {
 			p.Title = here.Text
 		} else if h.Level <= 3 {

@@ -63,15 +63,15 @@ type Outbox interface {
 	Add(ctx context.Context, e Event) error
 }
 
-// Tell hands an event of a tenant to an outbox, unless that is nil.
-func Tell(ctx context.Context, to Outbox, t Type, tenantID uuid.UUID, data func(ctx context.Context) (any, error)) error {
+// Publish hands an event of a tenant to an outbox, unless that is nil.
+func Publish(ctx context.Context, to Outbox, t Type, tenantID uuid.UUID, data func(ctx context.Context) (any, error)) error {
 	if to == nil {
 		return nil
 	}
 	return to.Add(ctx, Event{Type: t, TenantID: &tenantID, Data: data})
 }
 
-// Is returns the Data of an event whose resource is at hand.
-func Is(resource any) func(context.Context) (any, error) {
+// StaticData returns the Data of an event whose resource is at hand.
+func StaticData(resource any) func(context.Context) (any, error) {
 	return func(context.Context) (any, error) { return resource, nil }
 }

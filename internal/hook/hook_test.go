@@ -44,11 +44,11 @@ func (k *kept) Add(_ context.Context, e hook.Event) error {
 func TestTell(t *testing.T) {
 	t.Parallel()
 	id := uuid.New()
-	if err := hook.Tell(t.Context(), nil, hook.InvoicePaid, id, nil); err != nil {
+	if err := hook.Publish(t.Context(), nil, hook.InvoicePaid, id, nil); err != nil {
 		t.Errorf("without an outbox: %v", err)
 	}
 	var k kept
-	if err := hook.Tell(t.Context(), &k, hook.InvoicePaid, id, hook.Is("resource")); !errors.Is(err, errFull) {
+	if err := hook.Publish(t.Context(), &k, hook.InvoicePaid, id, hook.StaticData("resource")); !errors.Is(err, errFull) {
 		t.Errorf("%v", err)
 	}
 	data, err := k.Data(t.Context())

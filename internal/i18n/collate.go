@@ -12,7 +12,7 @@ type Collator struct {
 
 // NewCollator returns the order of a locale, or of the default for one that is not supported.
 func NewCollator(locale string) *Collator {
-	return &Collator{order: collate.New(FiguresOf(locale).tag, collate.IgnoreCase)}
+	return &Collator{order: collate.New(NewFormatter(locale).tag, collate.IgnoreCase)}
 }
 
 // Key returns a key for a text. Keys compare byte by byte as the texts do in the locale; the

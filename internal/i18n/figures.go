@@ -18,8 +18,8 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// Figures is how a locale writes dates, numbers and amounts of money.
-type Figures struct {
+// Formatter is how a locale writes dates, numbers and amounts of money.
+type Formatter struct {
 	tag      language.Tag
 	months   [12]string
 	firstDay string // how the first day of a month is written
@@ -31,30 +31,30 @@ type Figures struct {
 	millions bool   // whole millions have a plural form of their own
 }
 
-// FiguresOf is how a locale writes; one that is not supported writes like the
+// NewFormatter is how a locale writes; one that is not supported writes like the
 // default.
-func FiguresOf(locale string) Figures {
+func NewFormatter(locale string) Formatter {
 	switch locale {
 	case "fr":
-		return Figures{
+		return Formatter{
 			tag: language.French, firstDay: "1er", decimal: ",", money: "{amount}\u00a0{symbol}", group: "\u202f", millions: true,
 			date: "{day} {month} {year}", instant: "{day} {month} {year} à {time} (UTC)",
 			months: [12]string{"janvier", "février", "mars", "avril", "mai", "juin", "juillet", "août", "septembre", "octobre", "novembre", "décembre"},
 		}
 	case "es":
-		return Figures{
+		return Formatter{
 			tag: language.Spanish, firstDay: "1", decimal: ",", money: "{amount}\u00a0{symbol}", millions: true,
 			date: "{day} de {month} de {year}", instant: "{day} de {month} de {year} a las {time} UTC",
 			months: [12]string{"enero", "febrero", "marzo", "abril", "mayo", "junio", "julio", "agosto", "septiembre", "octubre", "noviembre", "diciembre"},
 		}
 	case "it":
-		return Figures{
+		return Formatter{
 			tag: language.Italian, firstDay: "1º", decimal: ",", money: "{amount}\u00a0{symbol}", millions: true,
 			date: "{day} {month} {year}", instant: "{day} {month} {year} alle ore {time} UTC",
 			months: [12]string{"gennaio", "febbraio", "marzo", "aprile", "maggio", "giugno", "luglio", "agosto", "settembre", "ottobre", "novembre", "dicembre"},
 		}
 	default:
-		return Figures{
+		return Formatter{
 			tag: language.English, firstDay: "1", decimal: ".", money: "{symbol}{amount}",
 			date: "{day} {month} {year}", instant: "{day} {month} {year} at {time} UTC",
 			months: [12]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
@@ -62,7 +62,7 @@ func FiguresOf(locale string) Figures {
 	}
 }
 
-func (f Figures) day(t time.Time) string {
+func (f Formatter) day(t time.Time) string {
 	if t.Day() == 1 {
 		return f.firstDay
 	}
@@ -70,13 +70,13 @@ func (f Figures) day(t time.Time) string {
 }
 
 // Date writes the day of a time, in UTC.
-func (f Figures) Date(t time.Time) string {
+func (f Formatter) Date(t time.Time) string {
 	t = t.UTC()
 	return Fill(f.date, map[string]string{"day": f.day(t), "month": f.months[t.Month()-1], "year": strconv.Itoa(t.Year())})
 }
 
 // Instant writes a time in UTC, to the minute.
-func (f Figures) Instant(t time.Time) string {
+func (f Formatter) Instant(t time.Time) string {
 	t = t.UTC()
 	return Fill(f.instant, map[string]string{
 		"day": f.day(t), "month": f.months[t.Month()-1], "year": strconv.Itoa(t.Year()), "time": f.clock(t),
@@ -84,7 +84,7 @@ func (f Figures) Instant(t time.Time) string {
 }
 
 // clock is how a time of day is written.
-func (f Figures) clock(t time.Time) string {
+func (f Formatter) clock(t time.Time) string {
 	if f.tag == language.French {
 		return fmt.Sprintf("%d\u00a0h\u00a0%02d", t.Hour(), t.Minute())
 	}
@@ -92,7 +92,7 @@ func (f Figures) clock(t time.Time) string {
 }
 
 // Rate writes a rate in millionths as a percentage, such as 5.5%.
-func (f Figures) Rate(millionths int64) string {
+func (f Formatter) Rate(millionths int64) string {
 	sign := "%"
 	if f.tag == language.French || f.tag == language.Spanish {
 		sign = "\u00a0%"
@@ -101,7 +101,7 @@ func (f Figures) Rate(millionths int64) string {
 }
 
 // Country writes the name of a country (ISO 3166-1 alpha-2); a code that is none stays.
-func (f Figures) Country(code string) string {
+func (f Formatter) Country(code string) string {
 	region, err := language.ParseRegion(code)
 	if err != nil {
 		return code
@@ -110,26 +110,26 @@ func (f Figures) Country(code string) string {
 }
 
 // Percent writes whole percents.
-func (f Figures) Percent(n int) string {
+func (f Formatter) Percent(n int) string {
 	return message.NewPrinter(f.tag).Sprint(number.Percent(float64(n) / 100))
 }
 
 // Total writes as many of the six decimals as there are.
-func (f Figures) Total(t money.Total) string {
-	return f.grouped(t.Units, decimals(t))
+func (f Formatter) Total(t money.Total) string {
+	return f.groupDigits(t.Units, decimals(t))
 }
 
 // decimals returns as many of the six decimals as there are.
 func decimals(t money.Total) string { return strings.TrimRight(fmt.Sprintf("%06d", t.Millionths), "0") }
 
 // Millionths writes a number of millionths with as many decimals as there are.
-func (f Figures) Millionths(n int64) string {
+func (f Formatter) Millionths(n int64) string {
 	const one = 1_000_000
 	return sign(n) + f.Total(money.Total{Units: abs(n / one), Millionths: abs(n % one)})
 }
 
 // Decimal writes a number that is given as text, such as "1234.5", with its decimals.
-func (f Figures) Decimal(text string) string {
+func (f Formatter) Decimal(text string) string {
 	digits, isNegative := strings.CutPrefix(text, "-")
 	whole, decimals, _ := strings.Cut(digits, ".")
 	n, err := strconv.ParseInt(whole, 10, 64)
@@ -140,12 +140,12 @@ func (f Figures) Decimal(text string) string {
 	if isNegative { // also of a number between -1 and 0
 		minus = "-"
 	}
-	return minus + f.grouped(n, decimals)
+	return minus + f.groupDigits(n, decimals)
 }
 
 // UnitPrice writes the price of one unit, which may have decimals below the currency's
 // smallest coin: minor is in minor units, as text such as "0.0123".
-func (f Figures) UnitPrice(minor, code string, minorUnits int) string {
+func (f Formatter) UnitPrice(minor, code string, minorUnits int) string {
 	digits, negative := strings.CutPrefix(minor, "-")
 	whole, decimals, _ := strings.Cut(digits, ".")
 	for len(whole) <= minorUnits {
@@ -156,7 +156,7 @@ func (f Figures) UnitPrice(minor, code string, minorUnits int) string {
 	if err != nil {
 		return minor
 	}
-	amount := f.withSymbol(code, f.grouped(n, coins+decimals))
+	amount := f.withSymbol(code, f.groupDigits(n, coins+decimals))
 	if negative {
 		return sign(-1) + amount
 	}
@@ -165,7 +165,7 @@ func (f Figures) UnitPrice(minor, code string, minorUnits int) string {
 
 // Money writes an amount with the symbol of its currency, or with its code where
 // the reader knows no symbol. minorUnits are the currency's decimals: 0, 2 or 3.
-func (f Figures) Money(m money.Money, minorUnits int) string {
+func (f Formatter) Money(m money.Money, minorUnits int) string {
 	scale := int64(1)
 	for range minorUnits {
 		scale *= 10
@@ -174,11 +174,11 @@ func (f Figures) Money(m money.Money, minorUnits int) string {
 	if minorUnits > 0 {
 		decimals = fmt.Sprintf("%0*d", minorUnits, abs(m.AmountCents%scale))
 	}
-	return sign(m.AmountCents) + f.withSymbol(m.Currency, f.grouped(abs(m.AmountCents/scale), decimals))
+	return sign(m.AmountCents) + f.withSymbol(m.Currency, f.groupDigits(abs(m.AmountCents/scale), decimals))
 }
 
 // withSymbol writes an amount with the symbol of its currency.
-func (f Figures) withSymbol(code, amount string) string {
+func (f Formatter) withSymbol(code, amount string) string {
 	symbol := strings.ToUpper(code)
 	if unit, err := currency.ParseISO(symbol); err == nil {
 		symbol = message.NewPrinter(f.tag).Sprint(currency.Symbol(unit))
@@ -189,8 +189,8 @@ func (f Figures) withSymbol(code, amount string) string {
 	return Fill(f.money, map[string]string{"symbol": symbol, "amount": amount})
 }
 
-// grouped writes a number that is given exactly: no float is in between.
-func (f Figures) grouped(whole int64, decimals string) string {
+// groupDigits writes a number that is given exactly: no float is in between.
+func (f Formatter) groupDigits(whole int64, decimals string) string {
 	text := message.NewPrinter(f.tag).Sprint(number.Decimal(whole))
 	if f.group != "" {
 		text = strings.ReplaceAll(text, "\u00a0", f.group)

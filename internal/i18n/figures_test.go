@@ -23,12 +23,12 @@ func TestInstant(t *testing.T) {
 	t.Parallel()
 	zone := time.FixedZone("", 2*60*60)
 	each(t, func(locale string) string {
-		return i18n.FiguresOf(locale).Instant(time.Date(2026, 8, 1, 1, 30, 59, 0, zone))
+		return i18n.NewFormatter(locale).Instant(time.Date(2026, 8, 1, 1, 30, 59, 0, zone))
 	}, [4]string{
 		"31 July 2026 at 23:30 UTC", "31 juillet 2026 à 23\u00a0h\u00a030 (UTC)", "31 de julio de 2026 a las 23:30 UTC", "31 luglio 2026 alle ore 23:30 UTC",
 	})
 	each(t, func(locale string) string {
-		return i18n.FiguresOf(locale).Instant(time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC))
+		return i18n.NewFormatter(locale).Instant(time.Date(2027, 2, 1, 0, 0, 0, 0, time.UTC))
 	}, [4]string{
 		"1 February 2027 at 00:00 UTC", "1er février 2027 à 0\u00a0h\u00a000 (UTC)", "1 de febrero de 2027 a las 00:00 UTC", "1º febbraio 2027 alle ore 00:00 UTC",
 	})
@@ -43,10 +43,10 @@ func TestTotal(t *testing.T) {
 		80_500_000:                {"80.5", "80,5", "80,5", "80,5"},
 		1_000_000_000_000_000_001: {"1,000,000,000,000.000001", "1\u202f000\u202f000\u202f000\u202f000,000001", "1.000.000.000.000,000001", "1.000.000.000.000,000001"},
 	} {
-		each(t, func(locale string) string { return i18n.FiguresOf(locale).Millionths(n) }, want)
+		each(t, func(locale string) string { return i18n.NewFormatter(locale).Millionths(n) }, want)
 	}
 	most := money.Total{Units: money.MaxTotal - 1, Millionths: 500_000}
-	each(t, func(locale string) string { return i18n.FiguresOf(locale).Total(most) }, [4]string{
+	each(t, func(locale string) string { return i18n.NewFormatter(locale).Total(most) }, [4]string{
 		"999,999,999,999,999,999.5", "999\u202f999\u202f999\u202f999\u202f999\u202f999,5", "999.999.999.999.999.999,5", "999.999.999.999.999.999,5",
 	})
 }
@@ -68,7 +68,7 @@ func TestMoney(t *testing.T) {
 			"€9,223,372,036,854,775,807", "9\u202f223\u202f372\u202f036\u202f854\u202f775\u202f807\u00a0€", "9.223.372.036.854.775.807\u00a0€", "9.223.372.036.854.775.807\u00a0€",
 		}},
 	} {
-		each(t, func(locale string) string { return i18n.FiguresOf(locale).Money(tt.Money, tt.minorUnits) }, tt.want)
+		each(t, func(locale string) string { return i18n.NewFormatter(locale).Money(tt.Money, tt.minorUnits) }, tt.want)
 	}
 }
 
@@ -87,7 +87,7 @@ func TestUnitPrice(t *testing.T) {
 		{"nonsense", "EUR", 2, [4]string{"nonsense", "nonsense", "nonsense", "nonsense"}},
 	} {
 		each(t, func(locale string) string {
-			return i18n.FiguresOf(locale).UnitPrice(tt.minor, tt.currency, tt.minorUnits)
+			return i18n.NewFormatter(locale).UnitPrice(tt.minor, tt.currency, tt.minorUnits)
 		}, tt.want)
 	}
 }
@@ -97,6 +97,6 @@ func TestDecimal(t *testing.T) {
 	for text, want := range map[string][4]string{
 		"0": {"0", "0", "0", "0"}, "-0.5": {"-0.5", "-0,5", "-0,5", "-0,5"}, "-1234.50": {"-1,234.50", "-1\u202f234,50", "-1.234,50", "-1.234,50"}, "x": {"x", "x", "x", "x"},
 	} {
-		each(t, func(locale string) string { return i18n.FiguresOf(locale).Decimal(text) }, want)
+		each(t, func(locale string) string { return i18n.NewFormatter(locale).Decimal(text) }, want)
 	}
 }

@@ -53,13 +53,13 @@ func Read(from fs.FS) (*Catalog, error) {
 		}
 		c.messages[locale] = messages
 	}
-	c.Offer(Locales())
+	c.RestrictTo(Locales())
 	return c, nil
 }
 
-// Offer restricts Match to some locales, of which the first is the default. Call it before the
+// RestrictTo restricts Match to some locales, of which the first is the default. Call it before the
 // catalog is used.
-func (c *Catalog) Offer(locales []string) {
+func (c *Catalog) RestrictTo(locales []string) {
 	tags := make([]language.Tag, len(locales))
 	for i, locale := range locales {
 		tags[i] = language.Make(locale)
@@ -137,16 +137,16 @@ func With(ctx context.Context, locale string) context.Context {
 }
 
 // Locale returns the reader's locale, the default when they have asked for none.
-func Locale(ctx context.Context) string { return cmp.Or(Asked(ctx), Default) }
+func Locale(ctx context.Context) string { return cmp.Or(RequestedLocale(ctx), Default) }
 
-// Asked returns the locale that the reader has asked for, "" for none.
-func Asked(ctx context.Context) string {
+// RequestedLocale returns the locale that the reader has asked for, "" for none.
+func RequestedLocale(ctx context.Context) string {
 	locale, _ := ctx.Value(key{}).(string)
 	return locale
 }
 
-// Known returns the first of some locales that the service has, "" for none.
-func Known(locales ...string) string {
+// FirstSupported returns the first of some locales that the service has, "" for none.
+func FirstSupported(locales ...string) string {
 	for _, wanted := range locales {
 		for _, locale := range Locales() {
 			if strings.EqualFold(wanted, locale) {
@@ -157,9 +157,9 @@ func Known(locales ...string) string {
 	return ""
 }
 
-// Named returns the names of something by locale that has one name of its own, and in
+// LocalizedNames returns the names of something by locale that has one name of its own, and in
 // other languages the names of its counterpart, which may have none.
-func Named(own string, counterpart []byte) (map[string]string, error) {
+func LocalizedNames(own string, counterpart []byte) (map[string]string, error) {
 	names := map[string]string{}
 	if len(counterpart) > 0 {
 		if err := json.Unmarshal(counterpart, &names); err != nil {

@@ -69,14 +69,14 @@ func TestPickAndLocale(t *testing.T) {
 			t.Errorf("%s: %s, want %s", locale, got, want)
 		}
 	}
-	if got, asked := i18n.Locale(t.Context()), i18n.Asked(t.Context()); got != "en" || asked != "" {
+	if got, asked := i18n.Locale(t.Context()), i18n.RequestedLocale(t.Context()); got != "en" || asked != "" {
 		t.Error(got, asked)
 	}
 	italian := i18n.With(t.Context(), "it")
-	if got, asked := i18n.Locale(italian), i18n.Asked(italian); got != "it" || asked != "it" {
+	if got, asked := i18n.Locale(italian), i18n.RequestedLocale(italian); got != "it" || asked != "it" {
 		t.Error(got, asked)
 	}
-	if got := i18n.Known("", "de", "FR", "it"); got != "fr" {
+	if got := i18n.FirstSupported("", "de", "FR", "it"); got != "fr" {
 		t.Error(got)
 	}
 }
@@ -139,7 +139,7 @@ func TestBrokenCatalogs(t *testing.T) {
 func TestOffer(t *testing.T) {
 	t.Parallel()
 	c := load(t)
-	c.Offer([]string{"en", "it"})
+	c.RestrictTo([]string{"en", "it"})
 	for header, want := range map[string]string{"fr": "", "it": "it", "fr,it;q=0.5": "it", "fr-FR,en;q=0.5": "en", "es": ""} {
 		if got := c.Match(header); got != want {
 			t.Errorf("%q: %q, want %q", header, got, want)

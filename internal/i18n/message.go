@@ -31,7 +31,7 @@ func Categories(locale string) []string {
 
 // category returns the plural category of a number. "many" of French, Spanish and
 // Italian, as in "un million d’appels", is newer than the library's tables.
-func (f Figures) category(n money.Total) string {
+func (f Formatter) category(n money.Total) string {
 	if f.millions && n.Units != 0 && n.Units%1_000_000 == 0 && n.Millionths == 0 {
 		return "many"
 	}
@@ -43,7 +43,7 @@ func (f Figures) category(n money.Total) string {
 
 // Singular reports whether the language counts so many with the singular: French does for
 // all numbers below two.
-func (f Figures) Singular(n money.Total) bool {
+func (f Formatter) Singular(n money.Total) bool {
 	whole, decimals := strconv.FormatInt(n.Units, 10), decimals(n)
 	digits := []byte(whole + decimals)
 	for i := range digits {
@@ -89,7 +89,7 @@ func (m Message) Text(locale string, args map[string]any) string {
 	if len(args) == 0 {
 		return form
 	}
-	figures := FiguresOf(locale)
+	figures := NewFormatter(locale)
 	if n, ok := counted(args[m.count]); ok && m.count != "" {
 		if chosen, ok := m.forms[figures.category(n)]; ok {
 			form = chosen
@@ -97,7 +97,7 @@ func (m Message) Text(locale string, args map[string]any) string {
 	}
 	pairs := make([]string, 0, 2*len(args))
 	for name, value := range args {
-		pairs = append(pairs, "{"+name+"}", figures.written(value))
+		pairs = append(pairs, "{"+name+"}", figures.formatValue(value))
 	}
 	return strings.NewReplacer(pairs...).Replace(form) // in one pass: a value may look like a placeholder
 }
@@ -107,11 +107,11 @@ func counted(value any) (money.Total, bool) {
 	if n, ok := value.(money.Total); ok {
 		return n, true
 	}
-	n, ok := whole(value)
+	n, ok := wholeNumber(value)
 	return money.Total{Units: abs(n)}, ok
 }
 
-func whole(value any) (int64, bool) {
+func wholeNumber(value any) (int64, bool) {
 	switch n := value.(type) {
 	case int:
 		return int64(n), true
@@ -121,9 +121,9 @@ func whole(value any) (int64, bool) {
 	return 0, false
 }
 
-func (f Figures) written(value any) string {
-	if n, ok := whole(value); ok {
-		return sign(n) + f.grouped(abs(n), "")
+func (f Formatter) formatValue(value any) string {
+	if n, ok := wholeNumber(value); ok {
+		return sign(n) + f.groupDigits(abs(n), "")
 	}
 	switch n := value.(type) {
 	case Digits:

@@ -62,7 +62,7 @@ func UnitText(locale string, n money.Total, label string) string {
 	if !ok {
 		key, ok = unitKeys[strings.ToLower(strings.ReplaceAll(label, "'", "’"))]
 	}
-	figures := FiguresOf(locale)
+	figures := NewFormatter(locale)
 	switch {
 	case ok:
 		return unitCatalog.Text(locale, key, map[string]any{"count": n})

@@ -6,11 +6,11 @@ import (
 	"github.com/google/uuid"
 )
 
-// Started is the event that a platform admin began to act as somebody else.
-type Started struct{ Facts }
+// StartEvent is the event that a platform admin began to act as somebody else.
+type StartEvent struct{ Facts }
 
-// Ended is the event that a platform admin no longer acts as somebody else.
-type Ended struct{ Facts }
+// EndEvent is the event that a platform admin no longer acts as somebody else.
+type EndEvent struct{ Facts }
 
 // Facts are the content of both events.
 type Facts struct {
@@ -27,8 +27,8 @@ type Facts struct {
 // the order in which they were added, in the transaction of the publisher, before the
 // call that publishes returns. The first error rolls that transaction back.
 type Bus struct {
-	Started Topic[Started]
-	Ended   Topic[Ended]
+	Started Topic[StartEvent]
+	Ended   Topic[EndEvent]
 }
 
 // Topic is one kind of event. Listeners are added before the first event.

@@ -97,11 +97,11 @@ func TestEvents(t *testing.T) {
 			}
 			return n
 		}
-		r.svc.Bus().Started.Listen(func(ctx context.Context, e impersonation.Started) error {
+		r.svc.Bus().Started.Listen(func(ctx context.Context, e impersonation.StartEvent) error {
 			told = append(told, e, seen(ctx))
 			return nil
 		})
-		r.svc.Bus().Ended.Listen(func(ctx context.Context, e impersonation.Ended) error {
+		r.svc.Bus().Ended.Listen(func(ctx context.Context, e impersonation.EndEvent) error {
 			told = append(told, e, seen(ctx))
 			return nil
 		})
@@ -112,7 +112,7 @@ func TestEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 		facts := impersonation.Facts{ImpersonatorID: 1, ImpersonatedID: 2, TenantID: r.to.TenantID, IPAddress: "192.0.2.1", UserAgent: "curl"}
-		want := []any{impersonation.Started{Facts: facts}, 1, impersonation.Ended{Facts: facts}, 0}
+		want := []any{impersonation.StartEvent{Facts: facts}, 1, impersonation.EndEvent{Facts: facts}, 0}
 		if diff := cmp.Diff(want, told); diff != "" {
 			t.Error(diff)
 		}
@@ -128,7 +128,7 @@ func TestAFailingListener(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		r := newRig(t, db)
 		failure := errors.New("no")
-		r.svc.Bus().Started.Listen(func(context.Context, impersonation.Started) error { return failure })
+		r.svc.Bus().Started.Listen(func(context.Context, impersonation.StartEvent) error { return failure })
 		if _, err := r.svc.Start(r.as(false), r.to); !errors.Is(err, failure) {
 			t.Fatal(err)
 		}

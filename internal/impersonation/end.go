@@ -7,10 +7,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// EndDead ends the impersonations that depend on credentials of a user that
+// EndOrphaned ends the impersonations that depend on credentials of a user that
 // authenticate nobody any more, in the transaction of ctx, which has locked the user. It
 // is called after a logout and after credentials were revoked.
-func (s *Service) EndDead(ctx context.Context, userID int64) error {
+func (s *Service) EndOrphaned(ctx context.Context, userID int64) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		ids, err := s.store.impersonatingOfUser(ctx, userID)
 		if err != nil {
@@ -44,10 +44,10 @@ func (s *Service) ImpersonatorsOf(ctx context.Context, targetID int64) ([]int64,
 	return s.store.impersonatorsOf(ctx, targetID)
 }
 
-// EndOf ends the impersonations of a target, in the transaction of ctx, which has locked
+// EndForTarget ends the impersonations of a target, in the transaction of ctx, which has locked
 // the target and the impersonators. It is called when the target leaves the tenant, or
 // becomes a platform admin, whom nobody may impersonate.
-func (s *Service) EndOf(ctx context.Context, targetID int64) error {
+func (s *Service) EndForTarget(ctx context.Context, targetID int64) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		ids, err := s.store.impersonatingTarget(ctx, targetID)
 		if err != nil {
@@ -78,7 +78,7 @@ func (s *Service) Expire(ctx context.Context, adminID int64) error {
 			if err := s.store.setEnded(ctx, id, s.deps.Clock.Now()); err != nil {
 				return err
 			}
-			if err := s.bus.Ended.publish(ctx, Ended{factsOf(ctx, c.userID, *c.target)}); err != nil {
+			if err := s.bus.Ended.publish(ctx, EndEvent{factsOf(ctx, c.userID, *c.target)}); err != nil {
 				return err
 			}
 		}
@@ -89,7 +89,7 @@ func (s *Service) Expire(ctx context.Context, adminID int64) error {
 // Sweep ends the impersonations that depend on credentials which have expired or were
 // revoked, each once even if several instances sweep.
 func (s *Service) Sweep(ctx context.Context) error {
-	ids, err := s.store.deadImpersonating(ctx, s.deps.Clock.Now())
+	ids, err := s.store.listOrphaned(ctx, s.deps.Clock.Now())
 	if err != nil {
 		return err
 	}
@@ -138,7 +138,7 @@ func (s *Service) end(ctx context.Context, id uuid.UUID, onlyDead bool) (ended b
 		if errors.Is(err, errNoCredential) {
 			return nil
 		}
-		if err != nil || c.target == nil || onlyDead && !c.dead(s.deps.Clock.Now()) {
+		if err != nil || c.target == nil || onlyDead && !c.isDead(s.deps.Clock.Now()) {
 			return err
 		}
 		if err := s.store.setTarget(ctx, id, nil); err != nil {
@@ -148,7 +148,7 @@ func (s *Service) end(ctx context.Context, id uuid.UUID, onlyDead bool) (ended b
 		if c.ended { // it is logged
 			return nil
 		}
-		return s.bus.Ended.publish(ctx, Ended{factsOf(ctx, c.userID, *c.target)})
+		return s.bus.Ended.publish(ctx, EndEvent{factsOf(ctx, c.userID, *c.target)})
 	})
 	return ended, err
 }

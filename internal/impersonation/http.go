@@ -34,7 +34,7 @@ func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Body[rest.Note]
 	if err != nil {
 		return nil, err
 	}
-	renewed.give(ctx)
+	renewed.setCookie(ctx)
 	return rest.Message("impersonation.started"), nil
 }
 
@@ -50,12 +50,12 @@ func (h *HTTP) Stop(ctx context.Context, _ *struct{}) (*rest.Data[account.Sessio
 	if err != nil {
 		return nil, err
 	}
-	renewed.give(ctx)
+	renewed.setCookie(ctx)
 	return rest.OKMessage(admin, "impersonation.ended"), nil
 }
 
-// give sends the browser the new secret of its session.
-func (r Renewed) give(ctx context.Context) {
+// setCookie sends the browser the new secret of its session.
+func (r RenewedSession) setCookie(ctx context.Context) {
 	if r.Secret != "" {
 		rest.RequestOf(ctx).StartSession(r.Secret, r.Keep)
 	}
@@ -63,7 +63,7 @@ func (r Renewed) give(ctx context.Context) {
 
 // Status handles GET /admin/impersonation/status.
 func (h *HTTP) Status(ctx context.Context, _ *struct{}) (*rest.Data[account.ProfileImpersonation], error) {
-	return rest.OK(*account.ImpersonationOf(authz.From(ctx))), nil
+	return rest.OK(*account.ImpersonationOf(authz.FromContext(ctx))), nil
 }
 
 // Logs handles GET /admin/impersonation/logs: newest first.

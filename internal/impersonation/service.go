@@ -51,8 +51,8 @@ type Service struct {
 // NewService returns the service, with the listener that writes its log.
 func NewService(d Deps) *Service {
 	s := &Service{deps: d, store: store{d.DB}}
-	s.bus.Started.Listen(func(ctx context.Context, e Started) error { return s.log(ctx, actionStarted, e.Facts) })
-	s.bus.Ended.Listen(func(ctx context.Context, e Ended) error { return s.log(ctx, actionEnded, e.Facts) })
+	s.bus.Started.Listen(func(ctx context.Context, e StartEvent) error { return s.log(ctx, actionStarted, e.Facts) })
+	s.bus.Ended.Listen(func(ctx context.Context, e EndEvent) error { return s.log(ctx, actionEnded, e.Facts) })
 	return s
 }
 
@@ -65,9 +65,9 @@ type Target struct {
 	TenantID uuid.UUID
 }
 
-// Renewed is the new secret of the caller's session, which changes whenever its
+// RenewedSession is the new secret of the caller's session, which changes whenever its
 // privileges do. Secret is "" for a token, which stays the same.
-type Renewed struct {
+type RenewedSession struct {
 	Secret string
 	Keep   time.Duration // how long the browser keeps it; 0 is until it is closed
 }
@@ -80,9 +80,9 @@ type Renewed struct {
 // credential (rules: account#lock-order). So of two starts with one credential the second
 // sees the first, and between the checks and the start the target is not removed from the
 // tenant and does not become a platform admin, and the caller does not lose the permission.
-func (s *Service) Start(ctx context.Context, target Target) (Renewed, error) {
-	caller := authz.From(ctx)
-	var renewed Renewed
+func (s *Service) Start(ctx context.Context, target Target) (RenewedSession, error) {
+	caller := authz.FromContext(ctx)
+	var renewed RenewedSession
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		admin, targetIsAdmin, refused := s.lock(ctx, caller.UserID, target)
 		if refusal := new(fault.Error); refused != nil && !errors.As(refused, &refusal) {
@@ -90,7 +90,7 @@ func (s *Service) Start(ctx context.Context, target Target) (Renewed, error) {
 		}
 		credential, err := s.store.lockCredential(ctx, caller.TokenID)
 		switch {
-		case errors.Is(err, errNoCredential) || err == nil && credential.dead(s.deps.Clock.Now()):
+		case errors.Is(err, errNoCredential) || err == nil && credential.isDead(s.deps.Clock.Now()):
 			return errUnauthenticated
 		case err != nil:
 			return err
@@ -101,7 +101,7 @@ func (s *Service) Start(ctx context.Context, target Target) (Renewed, error) {
 		if err != nil {
 			return err
 		}
-		mayStart, err := admin.mayStart()
+		mayStart, err := admin.canStart()
 		if err != nil {
 			return err
 		}
@@ -125,15 +125,15 @@ func (s *Service) Start(ctx context.Context, target Target) (Renewed, error) {
 		if renewed.Secret, renewed.Keep, err = s.deps.Accounts.RenewSession(ctx, credential.id); err != nil {
 			return err
 		}
-		return s.bus.Started.publish(ctx, Started{factsOf(ctx, credential.userID, target)})
+		return s.bus.Started.publish(ctx, StartEvent{factsOf(ctx, credential.userID, target)})
 	})
 	return renewed, err
 }
 
 // Stop makes the caller of ctx act for themself again and returns them.
-func (s *Service) Stop(ctx context.Context) (account.SessionUser, Renewed, error) {
-	caller := authz.From(ctx)
-	var renewed Renewed
+func (s *Service) Stop(ctx context.Context) (account.SessionUser, RenewedSession, error) {
+	caller := authz.FromContext(ctx)
+	var renewed RenewedSession
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if _, err := s.store.lockUser(ctx, caller.Impersonator.UserID); err != nil {
 			return err
@@ -149,7 +149,7 @@ func (s *Service) Stop(ctx context.Context) (account.SessionUser, Renewed, error
 		return err
 	})
 	if err != nil {
-		return account.SessionUser{}, Renewed{}, err
+		return account.SessionUser{}, RenewedSession{}, err
 	}
 	admin, err := s.deps.Accounts.SessionUser(ctx, caller.Impersonator.UserID)
 	return admin, renewed, err
@@ -188,7 +188,7 @@ func (s *Service) lock(ctx context.Context, callerID int64, target Target) (call
 // checkTarget refuses a user or tenant that does not exist.
 func (s *Service) checkTarget(ctx context.Context, target Target) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		_, _, err := s.lock(ctx, authz.From(ctx).UserID, target)
+		_, _, err := s.lock(ctx, authz.FromContext(ctx).UserID, target)
 		return err
 	})
 }

@@ -31,8 +31,8 @@ type credential struct {
 	ended     bool    // the impersonation has ended and is logged, but is not stopped yet
 }
 
-// dead reports whether the credential authenticates nobody any more.
-func (c *credential) dead(now time.Time) bool { return c.revoked || !c.expiresAt.After(now) }
+// isDead reports whether the credential authenticates nobody any more.
+func (c *credential) isDead(now time.Time) bool { return c.revoked || !c.expiresAt.After(now) }
 
 // lockCredential returns and locks a credential, or errNoCredential.
 func (s store) lockCredential(ctx context.Context, id uuid.UUID) (credential, error) {
@@ -59,8 +59,8 @@ type user struct {
 	permissions     sqldb.JSON // of a platform admin; nil is all
 }
 
-// mayStart reports whether the user may start impersonations.
-func (u user) mayStart() (bool, error) {
+// canStart reports whether the user may start impersonations.
+func (u user) canStart() (bool, error) {
 	if !u.isPlatformAdmin || u.permissions == nil {
 		return u.isPlatformAdmin, nil
 	}
@@ -131,9 +131,9 @@ func (s store) impersonatingTarget(ctx context.Context, targetID int64) ([]uuid.
 	return ids, sqldb.Wrap(err, "list credentials that impersonate user")
 }
 
-// deadImpersonating returns at most 1,000 credentials that impersonate somebody but
+// listOrphaned returns at most 1,000 credentials that impersonate somebody but
 // authenticate nobody at now any more.
-func (s store) deadImpersonating(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
+func (s store) listOrphaned(ctx context.Context, now time.Time) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).DeadImpersonating(ctx, now)
 	return ids, sqldb.Wrap(err, "list dead impersonating credentials")
 }

@@ -52,7 +52,7 @@ func (p *problem) Error() string {
 	return p.field + ": " + p.reason
 }
 
-func wrong(field, format string, args ...any) error {
+func newProblem(field, format string, args ...any) error {
 	return &problem{field, fmt.Sprintf(format, args...)}
 }
 
@@ -87,9 +87,9 @@ func problemsOf(err error) (problems []string, ours bool) {
 // byteOrderMark is what some programs put before UTF-8.
 var byteOrderMark = []byte("\ufeff")
 
-// each calls do for each line of a file in RFC 4180's form, with a *problem for one that
+// readLines calls do for each line of a file in RFC 4180's form, with a *problem for one that
 // cannot be read. The header names the columns, in any order.
-func each(k kind, do func(r row, bad error) error) (err error) {
+func readLines(k kind, do func(r row, bad error) error) (err error) {
 	file, err := os.Open(k.file)
 	if err != nil {
 		return err
@@ -158,19 +158,19 @@ func columnNames(columns []column) string {
 func rowOf(k kind, header, fields []string, line int) (row, error) {
 	r := row{line: line, values: make(map[string]string, len(header))}
 	if len(fields) != len(header) {
-		return r, wrong("", "has %d fields where the header has %d", len(fields), len(header))
+		return r, newProblem("", "has %d fields where the header has %d", len(fields), len(header))
 	}
 	var problems []error
 	for i, name := range header {
 		if !utf8.ValidString(fields[i]) {
-			problems = append(problems, wrong(name, "is not UTF-8"))
+			problems = append(problems, newProblem(name, "is not UTF-8"))
 			continue
 		}
 		r.values[name] = strings.Clone(shape.NormalText(fields[i]))
 	}
 	for _, c := range k.columns {
 		if c.required && len(problems) == 0 && r.values[c.name] == "" {
-			problems = append(problems, wrong(c.name, "is empty"))
+			problems = append(problems, newProblem(c.name, "is empty"))
 		}
 	}
 	return r, errors.Join(problems...)

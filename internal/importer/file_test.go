@@ -20,7 +20,7 @@ func read(t testing.TB, text string) ([]string, error) {
 		t.Fatal(err)
 	}
 	var lines []string
-	err := each(k, func(r row, bad error) error {
+	err := readLines(k, func(r row, bad error) error {
 		if bad == nil {
 			lines = append(lines, fmt.Sprintf("%d %q %q %q", r.line, r.get("a"), r.get("b"), r.get("c")))
 			return nil
@@ -129,7 +129,7 @@ func TestEachEnds(t *testing.T) {
 		})
 	}
 	missing := kind{name: "letters", file: filepath.Join(t.TempDir(), "none.csv"), columns: letters}
-	if err := each(missing, func(row, error) error { return nil }); !errors.Is(err, os.ErrNotExist) {
+	if err := readLines(missing, func(row, error) error { return nil }); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a file that is not there: %v", err)
 	}
 }
@@ -142,7 +142,7 @@ func TestEachStops(t *testing.T) {
 		t.Fatal(err)
 	}
 	enough, read := errors.New("enough"), 0
-	err := each(k, func(row, error) error {
+	err := readLines(k, func(row, error) error {
 		if read++; read == 2 {
 			return enough
 		}
@@ -164,12 +164,12 @@ func TestProblemsOf(t *testing.T) {
 		ours bool
 	}{
 		{"none", nil, nil, true},
-		{"one", wrong("a", "is %d", 1), []string{"a: is 1"}, true},
-		{"of the whole line", wrong("", "is short"), []string{"is short"}, true},
-		{"several", errors.Join(wrong("a", "x"), nil, wrong("b", "y")), []string{"a: x", "b: y"}, true},
-		{"wrapped", fmt.Errorf("line: %w", wrong("a", "x")), []string{"a: x"}, true},
+		{"one", newProblem("a", "is %d", 1), []string{"a: is 1"}, true},
+		{"of the whole line", newProblem("", "is short"), []string{"is short"}, true},
+		{"several", errors.Join(newProblem("a", "x"), nil, newProblem("b", "y")), []string{"a: x", "b: y"}, true},
+		{"wrapped", fmt.Errorf("line: %w", newProblem("a", "x")), []string{"a: x"}, true},
 		{"another failure", broken, nil, false},
-		{"one beside another failure", errors.Join(wrong("a", "x"), broken), nil, false},
+		{"one beside another failure", errors.Join(newProblem("a", "x"), broken), nil, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -193,7 +193,7 @@ func FuzzEach(f *testing.F) {
 			t.Fatal(err)
 		}
 		last := 1
-		_ = each(k, func(r row, bad error) error {
+		_ = readLines(k, func(r row, bad error) error {
 			if r.line <= last {
 				t.Errorf("line %d after line %d", r.line, last)
 			}

@@ -75,8 +75,8 @@ type Run struct {
 	Notes  io.Writer // gets the progress
 }
 
-// ErrWrong says that lines are wrong, which were written one by one.
-var ErrWrong = errors.New("nothing was imported")
+// ErrInvalidLines says that lines are wrong, which were written one by one.
+var ErrInvalidLines = errors.New("nothing was imported")
 
 // action is what is done with a line.
 type action int
@@ -133,7 +133,7 @@ func (s *Service) Import(ctx context.Context, run Run) error {
 		}
 	}
 	if wrong > 0 {
-		return fmt.Errorf("%w: %d wrong lines", ErrWrong, wrong)
+		return fmt.Errorf("%w: %d wrong lines", ErrInvalidLines, wrong)
 	}
 	if run.DryRun {
 		_, err := fmt.Fprintln(run.Out, "nothing was changed (dry run)")
@@ -172,7 +172,7 @@ const progressLines = 5000
 
 // check decides about each line of a file and changes nothing.
 func (s *Service) check(ctx context.Context, k kind, p *pass, run Run) (c counts, err error) {
-	err = each(k, func(r row, bad error) error {
+	err = readLines(k, func(r row, bad error) error {
 		d, err := decision{}, bad
 		if err == nil {
 			d, err = k.decide(ctx, p, r)
@@ -203,7 +203,7 @@ func (s *Service) check(ctx context.Context, k kind, p *pass, run Run) (c counts
 
 // apply imports each line of a file.
 func (s *Service) apply(ctx context.Context, k kind, p *pass, run Run) (c counts, err error) {
-	err = each(k, func(r row, bad error) error {
+	err = readLines(k, func(r row, bad error) error {
 		d, err := decision{}, bad
 		if err == nil {
 			d, err = k.decide(ctx, p, r)

@@ -15,14 +15,14 @@ var membershipColumns = []column{{"tenant", true}, {"email", true}, {"role", fal
 
 // membership decides about a line of the memberships.
 func (s *Service) membership(ctx context.Context, p *pass, r row) (decision, error) {
-	address, user, err := s.person(ctx, p, "email", r.get("email"))
+	address, user, err := s.findUser(ctx, p, "email", r.get("email"))
 	if err != nil {
 		return decision{}, err
 	}
 	if p.has(kindGone, address) {
 		return decision{notes: []string{"email: the account was imported and was deleted here"}}, nil
 	}
-	if err := p.once("email", kindMember, address); err != nil {
+	if err := p.checkUnique("email", kindMember, address); err != nil {
 		return decision{}, err
 	}
 	id := strconv.FormatInt(user, 10)
@@ -32,9 +32,9 @@ func (s *Service) membership(ctx context.Context, p *pass, r row) (decision, err
 	}
 	role := r.get("role")
 	if role == "" {
-		role = team.Plain
+		role = team.MemberRole
 	}
-	now := imported{kind: kindMembership, key: id, digest: lineHash(r, membershipColumns, ""), made: true}
+	now := importedLine{kind: kindMembership, key: id, digest: lineHash(r, membershipColumns, ""), made: true}
 	if again && user != 0 && before.digest == now.digest {
 		return decision{}, nil
 	}
@@ -43,16 +43,16 @@ func (s *Service) membership(ctx context.Context, p *pass, r row) (decision, err
 		return decision{}, err
 	}
 	now.resourceID = tenantID.String()
-	at, placed, err := s.deps.Team.Place(ctx, address)
+	at, placed, err := s.deps.Team.FindTenantOf(ctx, address)
 	if err != nil {
 		return decision{}, err
 	}
-	planned, willBe := p.places[digestOf(address)]
+	planned, willBe := p.places[hashParts(address)]
 	switch {
-	case placed && at != tenantID || willBe && planned != digestOf(r.get("tenant")):
-		return decision{}, wrong("email", "is in another organization; a user can be in one: %q", r.get("email"))
+	case placed && at != tenantID || willBe && planned != hashParts(r.get("tenant")):
+		return decision{}, newProblem("email", "is in another organization; a user can be in one: %q", r.get("email"))
 	case placed:
-		return s.memberAgain(ctx, tenantID, user, role, now, again)
+		return s.updateMember(ctx, tenantID, user, role, now, again)
 	case willBe && role == team.Owner:
 		return decision{}, nil
 	case willBe:
@@ -68,21 +68,21 @@ type member struct {
 	role    string
 }
 
-func (s *Service) newMember(ctx context.Context, p *pass, r row, m member, now imported) (decision, error) {
+func (s *Service) newMember(ctx context.Context, p *pass, r row, m member, now importedLine) (decision, error) {
 	if err := s.roleExists(ctx, m.tenant, m.role); err != nil {
 		return decision{}, err
 	}
-	key := digestOf(r.get("tenant"))
+	key := hashParts(r.get("tenant"))
 	if m.tenant != uuid.Nil {
 		seats, err := s.deps.Team.Seats(ctx, m.tenant)
 		if err != nil {
 			return decision{}, err
 		}
 		if left := seats.Available(); left != nil && *left <= p.added[key] {
-			return decision{}, wrong("tenant", "its plan has no seat left: %d of %d are taken", seats.Total()+p.added[key], *seats.Limit)
+			return decision{}, newProblem("tenant", "its plan has no seat left: %d of %d are taken", seats.Total()+p.added[key], *seats.Limit)
 		}
 	}
-	p.place(m.address, r.get("tenant"))
+	p.addMembership(m.address, r.get("tenant"))
 	return decision{action: create, do: func(ctx context.Context) error {
 		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 			if err := s.deps.Team.Add(ctx, m.tenant, m.user, m.role); err != nil {
@@ -93,18 +93,18 @@ func (s *Service) newMember(ctx context.Context, p *pass, r row, m member, now i
 	}}, nil
 }
 
-// memberAgain decides about somebody who is in the tenant already.
-func (s *Service) memberAgain(ctx context.Context, tenantID uuid.UUID, user int64, name string, now imported, again bool) (decision, error) {
+// updateMember decides about somebody who is in the tenant already.
+func (s *Service) updateMember(ctx context.Context, tenantID uuid.UUID, user int64, name string, now importedLine, again bool) (decision, error) {
 	m, err := s.deps.Team.Member(ctx, tenantID, user)
 	switch {
 	case err != nil:
 		return decision{}, err
 	case m.Role == name:
-		return s.noted(now, now.resourceID), nil
+		return s.keepUnchanged(now, now.resourceID), nil
 	case m.Role == team.Owner:
-		return s.noted(now, now.resourceID, "role: is the owner, and stays so"), nil
+		return s.keepUnchanged(now, now.resourceID, "role: is the owner, and stays so"), nil
 	case !again:
-		return s.noted(now, now.resourceID, "role: is a member already, as "+strconv.Quote(m.Role)+", and stays so"), nil
+		return s.keepUnchanged(now, now.resourceID, "role: is a member already, as "+strconv.Quote(m.Role)+", and stays so"), nil
 	}
 	if err := s.roleExists(ctx, tenantID, name); err != nil {
 		return decision{}, err
@@ -130,9 +130,9 @@ func (s *Service) roleExists(ctx context.Context, tenantID uuid.UUID, name strin
 	case err != nil || ok:
 		return err
 	case name == team.Owner:
-		return wrong("role", "the owner of an organization is said in the file of tenants")
+		return newProblem("role", "the owner of an organization is said in the file of tenants")
 	case tenantID == uuid.Nil:
-		return wrong("role", "a new organization has the roles admin and member: import it first, make the role there, and then import the membership: %q", name)
+		return newProblem("role", "a new organization has the roles admin and member: import it first, make the role there, and then import the membership: %q", name)
 	}
-	return wrong("role", "the organization has no such role: %q", name)
+	return newProblem("role", "the organization has no such role: %q", name)
 }

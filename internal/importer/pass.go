@@ -12,7 +12,7 @@ import (
 // remembered of long files stays small.
 type digest [16]byte
 
-func digestOf(parts ...string) digest {
+func hashParts(parts ...string) digest {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\x00")))
 	return digest(sum[:16])
 }
@@ -47,26 +47,26 @@ func newPass(making bool) *pass {
 	return &pass{making: making, seen: map[digest]bool{}, places: map[digest]digest{}, added: map[digest]int64{}}
 }
 
-// place notes that a user will be in a tenant.
-func (p *pass) place(address, tenant string) {
-	p.places[digestOf(address)] = digestOf(tenant)
+// addMembership notes that a user will be in a tenant.
+func (p *pass) addMembership(address, tenant string) {
+	p.places[hashParts(address)] = hashParts(tenant)
 	if !p.making {
-		p.added[digestOf(tenant)]++
+		p.added[hashParts(tenant)]++
 	}
 }
 
-// once notes a value that may be there once, and refuses its repetition.
-func (p *pass) once(field, kind, value string) error {
-	key := digestOf(kind, value)
+// checkUnique notes a value that may be there once, and refuses its repetition.
+func (p *pass) checkUnique(field, kind, value string) error {
+	key := hashParts(kind, value)
 	if p.seen[key] {
-		return wrong(field, "%q is in an earlier line too", value)
+		return newProblem(field, "%q is in an earlier line too", value)
 	}
 	p.seen[key] = true
 	return nil
 }
 
 // has reports whether an earlier line has a value.
-func (p *pass) has(kind, value string) bool { return p.seen[digestOf(kind, value)] }
+func (p *pass) has(kind, value string) bool { return p.seen[hashParts(kind, value)] }
 
 // progress tells how far a file has come.
 func (p *pass) progress(out io.Writer, name, done string) error {

@@ -181,7 +181,7 @@ func TestLineHash(t *testing.T) {
 		}
 		seen[changed] = c.name
 	}
-	if hashOf("ab", "c") == hashOf("a", "bc") || digestOf("ab", "c") == digestOf("a", "bc") {
+	if hashOf("ab", "c") == hashOf("a", "bc") || hashParts("ab", "c") == hashParts("a", "bc") {
 		t.Error("the border between two texts does not count")
 	}
 }
@@ -189,22 +189,22 @@ func TestLineHash(t *testing.T) {
 func TestPass(t *testing.T) {
 	t.Parallel()
 	p := newPass(false)
-	if err := p.once("id", kindUser, "7"); err != nil || !p.has(kindUser, "7") || p.has(kindTenant, "7") {
+	if err := p.checkUnique("id", kindUser, "7"); err != nil || !p.has(kindUser, "7") || p.has(kindTenant, "7") {
 		t.Errorf("%v, %t, %t", err, p.has(kindUser, "7"), p.has(kindTenant, "7"))
 	}
-	wantProblems(t, p.once("id", kindUser, "7"), `id: "7" is in an earlier line too`)
-	if err := p.once("id", kindTenant, "7"); err != nil {
+	wantProblems(t, p.checkUnique("id", kindUser, "7"), `id: "7" is in an earlier line too`)
+	if err := p.checkUnique("id", kindTenant, "7"); err != nil {
 		t.Errorf("another kind: %v", err)
 	}
-	p.place("grace@example.com", "c1")
-	p.place("bob@example.com", "c1")
-	if got := p.added[digestOf("c1")]; got != 2 {
+	p.addMembership("grace@example.com", "c1")
+	p.addMembership("bob@example.com", "c1")
+	if got := p.added[hashParts("c1")]; got != 2 {
 		t.Errorf("%d members", got)
 	}
 	// Members who are imported as they are read are counted by the database.
 	made := newPass(true)
-	made.place("grace@example.com", "c1")
-	if len(made.added) != 0 || made.places[digestOf("grace@example.com")] != digestOf("c1") {
+	made.addMembership("grace@example.com", "c1")
+	if len(made.added) != 0 || made.places[hashParts("grace@example.com")] != hashParts("c1") {
 		t.Errorf("%v, %v", made.added, made.places)
 	}
 }

@@ -13,8 +13,8 @@ type store struct{ db *sqldb.DB }
 
 func (s store) q(ctx context.Context) *importersql.Queries { return importersql.New(s.db.Conn(ctx)) }
 
-// imported is what is kept of a line.
-type imported struct {
+// importedLine is what is kept of a line.
+type importedLine struct {
 	kind, key  string // key is hashed by hashOf
 	resourceID string
 	digest     string
@@ -22,21 +22,21 @@ type imported struct {
 }
 
 // imported returns what is kept of a line, and whether there is something.
-func (s store) imported(ctx context.Context, kind, key string) (imported, bool, error) {
+func (s store) imported(ctx context.Context, kind, key string) (importedLine, bool, error) {
 	row, err := s.q(ctx).Imported(ctx, importersql.ImportedParams{Kind: kind, KeyHash: hashOf(kind, key)})
 	if errors.Is(err, sqldb.ErrNoRows) {
-		return imported{}, false, nil
+		return importedLine{}, false, nil
 	}
-	return imported{resourceID: row.ResourceID, digest: row.Digest, made: row.IsMade}, err == nil, sqldb.Wrap(err, "read import")
+	return importedLine{resourceID: row.ResourceID, digest: row.Digest, made: row.IsMade}, err == nil, sqldb.Wrap(err, "read import")
 }
 
-// wasMade reports whether an import has made something.
-func (s store) wasMade(ctx context.Context, kind, resourceID string) (bool, error) {
+// isImported reports whether an import has made something.
+func (s store) isImported(ctx context.Context, kind, resourceID string) (bool, error) {
 	n, err := s.q(ctx).CountMade(ctx, importersql.CountMadeParams{Kind: kind, ResourceID: resourceID})
 	return n > 0, sqldb.Wrap(err, "read import")
 }
 
-func (s store) put(ctx context.Context, i imported, now time.Time) error {
+func (s store) put(ctx context.Context, i importedLine, now time.Time) error {
 	err := s.q(ctx).PutImported(ctx, importersql.PutImportedParams{
 		Kind: i.kind, KeyHash: hashOf(i.kind, i.key), ResourceID: i.resourceID, Digest: i.digest, IsMade: i.made, ImportedAt: now,
 	})

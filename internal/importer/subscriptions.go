@@ -20,16 +20,16 @@ var subscriptionColumns = []column{{"tenant", true}, {"psp_subscription_id", tru
 func (s *Service) subscription(ctx context.Context, p *pass, r row) (decision, error) {
 	pspID := r.get("psp_subscription_id")
 	if !strings.HasPrefix(pspID, "sub_") {
-		return decision{}, wrong("psp_subscription_id", "must be the id of a subscription at Stripe, which begins with sub_: %q; one that is billed elsewhere has to be made at Stripe first", pspID)
+		return decision{}, newProblem("psp_subscription_id", "must be the id of a subscription at Stripe, which begins with sub_: %q; one that is billed elsewhere has to be made at Stripe first", pspID)
 	}
-	if err := errors.Join(p.once("psp_subscription_id", kindSubscription, pspID), p.once("tenant", kindSubscriber, r.get("tenant"))); err != nil {
+	if err := errors.Join(p.checkUnique("psp_subscription_id", kindSubscription, pspID), p.checkUnique("tenant", kindSubscriber, r.get("tenant"))); err != nil {
 		return decision{}, err
 	}
 	before, again, err := s.store.imported(ctx, kindSubscription, pspID)
 	if err != nil {
 		return decision{}, err
 	}
-	now := imported{kind: kindSubscription, key: pspID, digest: lineHash(r, subscriptionColumns, ""), made: true}
+	now := importedLine{kind: kindSubscription, key: pspID, digest: lineHash(r, subscriptionColumns, ""), made: true}
 	if again && before.digest == now.digest {
 		return decision{}, nil
 	}
@@ -41,13 +41,13 @@ func (s *Service) subscription(ctx context.Context, p *pass, r row) (decision, e
 	known, err := s.deps.Subscriptions.ByPSPID(ctx, pspID)
 	switch {
 	case err == nil && known.TenantID != tenantID:
-		return decision{}, wrong("psp_subscription_id", "is another organization's here: %q", pspID)
+		return decision{}, newProblem("psp_subscription_id", "is another organization's here: %q", pspID)
 	case err == nil:
-		return s.noted(now, now.resourceID), nil
+		return s.keepUnchanged(now, now.resourceID), nil
 	case !errors.Is(err, subscription.ErrNotFound):
 		return decision{}, err
 	}
-	remote, err := s.fit(ctx, p, r, tenantID)
+	remote, err := s.loadSubscription(ctx, p, r, tenantID)
 	if err != nil {
 		return decision{}, err
 	}
@@ -59,30 +59,30 @@ func (s *Service) subscription(ctx context.Context, p *pass, r row) (decision, e
 	}}, nil
 }
 
-// fit reads a subscription at the provider and refuses one that cannot be a tenant's.
-func (s *Service) fit(ctx context.Context, p *pass, r row, tenantID uuid.UUID) (psp.Subscription, error) {
+// loadSubscription reads a subscription at the provider and refuses one that cannot be a tenant's.
+func (s *Service) loadSubscription(ctx context.Context, p *pass, r row, tenantID uuid.UUID) (psp.Subscription, error) {
 	pspID := r.get("psp_subscription_id")
 	remote, err := s.deps.Provider.GetSubscription(ctx, pspID)
 	if errors.Is(err, psp.ErrNotFound) {
-		return remote, wrong("psp_subscription_id", "Stripe does not know it: %q", pspID)
+		return remote, newProblem("psp_subscription_id", "Stripe does not know it: %q", pspID)
 	}
 	if err != nil {
 		return remote, err
 	}
 	if given := r.get("psp_customer_id"); given != "" && given != remote.CustomerID {
-		return remote, wrong("psp_customer_id", "at Stripe the subscription is that of the customer %q", remote.CustomerID)
+		return remote, newProblem("psp_customer_id", "at Stripe the subscription is that of the customer %q", remote.CustomerID)
 	}
 	err = s.deps.Subscriptions.RequireSameCustomer(ctx, tenantID, remote.CustomerID)
 	if errors.Is(err, subscription.ErrOtherCustomer) {
-		return remote, wrong("tenant", "has another customer at Stripe here, or the customer %q is another organization's", remote.CustomerID)
+		return remote, newProblem("tenant", "has another customer at Stripe here, or the customer %q is another organization's", remote.CustomerID)
 	}
-	if err := errors.Join(err, p.once("psp_subscription_id", "customer", remote.CustomerID)); err != nil {
+	if err := errors.Join(err, p.checkUnique("psp_subscription_id", "customer", remote.CustomerID)); err != nil {
 		return remote, err
 	}
 	if tenantID != uuid.Nil {
 		_, err := s.deps.Subscriptions.LoadCurrent(ctx, tenantID)
 		if err == nil {
-			return remote, wrong("tenant", "has a subscription here already: %q", r.get("tenant"))
+			return remote, newProblem("tenant", "has a subscription here already: %q", r.get("tenant"))
 		}
 		if !errors.Is(err, subscription.ErrNotFound) {
 			return remote, err
@@ -90,25 +90,25 @@ func (s *Service) fit(ctx context.Context, p *pass, r row, tenantID uuid.UUID) (
 	}
 	next, err := s.deps.Subscriptions.Examine(ctx, tenantID, remote)
 	if unfit, ok := errors.AsType[*subscription.UnfitError](err); ok {
-		return remote, wrong("psp_subscription_id", "%v; link the price to a plan of the catalog first", unfit)
+		return remote, newProblem("psp_subscription_id", "%v; link the price to a plan of the catalog first", unfit)
 	}
 	if err != nil {
 		return remote, err
 	}
 	if next.Status.IsOver() {
-		return remote, wrong("psp_subscription_id", "has ended at Stripe (%s), so there is nothing to import", next.Status)
+		return remote, newProblem("psp_subscription_id", "has ended at Stripe (%s), so there is nothing to import", next.Status)
 	}
-	return remote, s.enoughSeats(ctx, p, r, tenantID, next)
+	return remote, s.checkSeats(ctx, p, r, tenantID, next)
 }
 
-// enoughSeats refuses a subscription by the seat that would cost more with the first
+// checkSeats refuses a subscription by the seat that would cost more with the first
 // change of the team.
-func (s *Service) enoughSeats(ctx context.Context, p *pass, r row, tenantID uuid.UUID, next subscription.Subscription) error {
+func (s *Service) checkSeats(ctx context.Context, p *pass, r row, tenantID uuid.UUID, next subscription.Subscription) error {
 	plan, err := s.deps.Catalog.Plan(ctx, next.PlanID)
-	if err != nil || plan.PricingType != catalog.Seat {
+	if err != nil || plan.PricingType != catalog.PricingSeat {
 		return err
 	}
-	members := p.added[digestOf(r.get("tenant"))]
+	members := p.added[hashParts(r.get("tenant"))]
 	if tenantID != uuid.Nil {
 		here, err := s.deps.Tenants.CountMembers(ctx, tenantID)
 		if err != nil {
@@ -117,7 +117,7 @@ func (s *Service) enoughSeats(ctx context.Context, p *pass, r row, tenantID uuid
 		members += here
 	}
 	if members > next.Quantity {
-		return wrong("psp_subscription_id", "is billed for %d seats, and the team has %d members: raise the quantity at Stripe first, or import fewer members", next.Quantity, members)
+		return newProblem("psp_subscription_id", "is billed for %d seats, and the team has %d members: raise the quantity at Stripe first, or import fewer members", next.Quantity, members)
 	}
 	return nil
 }

@@ -38,32 +38,32 @@ func (s *Service) tenant(ctx context.Context, p *pass, r row) (decision, error) 
 	if err != nil {
 		return decision{}, err
 	}
-	if err := p.once("id", kindTenant, r.get("id")); err != nil {
+	if err := p.checkUnique("id", kindTenant, r.get("id")); err != nil {
 		return decision{}, err
 	}
 	before, again, err := s.store.imported(ctx, kindTenant, r.get("id"))
 	if err != nil {
 		return decision{}, err
 	}
-	now := imported{kind: kindTenant, key: r.get("id"), digest: lineHash(r, tenantColumns, ""), made: true}
+	now := importedLine{kind: kindTenant, key: r.get("id"), digest: lineHash(r, tenantColumns, ""), made: true}
 	switch {
 	case again && before.digest == now.digest:
 		return decision{}, nil
 	case again:
 		now.resourceID = before.resourceID
-		return s.tenantAgain(ctx, r, now, billing)
+		return s.updateTenant(ctx, r, now, billing)
 	}
 	address, owner, err := s.freeOwner(ctx, p, r)
 	if err != nil {
 		return decision{}, err
 	}
-	p.place(address, r.get("id"))
+	p.addMembership(address, r.get("id"))
 	if slug := r.get("slug"); slug != "" {
 		taken, err := s.store.slugTaken(ctx, slug)
 		if err == nil && taken {
-			err = wrong("slug", "another organization has it: %q", slug)
+			err = newProblem("slug", "another organization has it: %q", slug)
 		}
-		if err := errors.Join(err, p.once("slug", kindSlug, slug)); err != nil {
+		if err := errors.Join(err, p.checkUnique("slug", kindSlug, slug)); err != nil {
 			return decision{}, err
 		}
 	}
@@ -81,16 +81,16 @@ func (s *Service) tenant(ctx context.Context, p *pass, r row) (decision, error) 
 
 // freeOwner finds the owner of a new tenant, who is in no other one.
 func (s *Service) freeOwner(ctx context.Context, p *pass, r row) (address string, id int64, err error) {
-	address, id, err = s.person(ctx, p, "owner_email", r.get("owner_email"))
+	address, id, err = s.findUser(ctx, p, "owner_email", r.get("owner_email"))
 	if err != nil {
 		return "", 0, err
 	}
-	_, placed := p.places[digestOf(address)]
+	_, placed := p.places[hashParts(address)]
 	if !placed {
-		_, placed, err = s.deps.Team.Place(ctx, address)
+		_, placed, err = s.deps.Team.FindTenantOf(ctx, address)
 	}
 	if err == nil && placed {
-		err = wrong("owner_email", "is in another organization; a user can be in one: %q", r.get("owner_email"))
+		err = newProblem("owner_email", "is in another organization; a user can be in one: %q", r.get("owner_email"))
 	}
 	return address, id, err
 }
@@ -113,15 +113,15 @@ func (s *Service) makeTenant(ctx context.Context, r row, owner int64, billing te
 	return id, err
 }
 
-// tenantAgain decides about a line of a tenant that was imported before and has changed.
-func (s *Service) tenantAgain(ctx context.Context, r row, now imported, billing tenant.BillingDetails) (decision, error) {
+// updateTenant decides about a line of a tenant that was imported before and has changed.
+func (s *Service) updateTenant(ctx context.Context, r row, now importedLine, billing tenant.BillingDetails) (decision, error) {
 	id, err := uuid.Parse(now.resourceID)
 	if err != nil {
 		return decision{}, err
 	}
-	old, err := s.deps.Tenants.Live(ctx, id)
+	old, err := s.deps.Tenants.GetLive(ctx, id)
 	if errors.Is(err, tenant.ErrNotFound) {
-		return decision{}, wrong("id", "this organization was imported before and was deleted here")
+		return decision{}, newProblem("id", "this organization was imported before and was deleted here")
 	}
 	if err != nil {
 		return decision{}, err
@@ -203,18 +203,18 @@ func (s *Service) tenantFields(ctx context.Context, r row) (tenant.BillingDetail
 		oneLine("address", strings.NewReplacer("\r\n", " ", "\n", " ").Replace(r.get("address")), 500),
 	}
 	if b.Country != nil && !shape.IsCountry(*b.Country) {
-		problems = append(problems, wrong("country", "must be a code of ISO 3166-1 in upper case, such as FR: %q", *b.Country))
+		problems = append(problems, newProblem("country", "must be a code of ISO 3166-1 in upper case, such as FR: %q", *b.Country))
 	}
 	problems = append(problems, s.vatNumber(b, b.VATNumber))
 	if b.BillingEmail != nil {
 		address, err := mail.NormalizeAddress(*b.BillingEmail)
 		if err != nil {
-			problems = append(problems, wrong("billing_email", "is no email address: %q", *b.BillingEmail))
+			problems = append(problems, newProblem("billing_email", "is no email address: %q", *b.BillingEmail))
 		}
 		b.BillingEmail = &address
 	}
 	if slug := r.get("slug"); slug != "" && !slugForm.MatchString(slug) {
-		problems = append(problems, wrong("slug", "must have letters, digits, - and _ alone: %q", slug))
+		problems = append(problems, newProblem("slug", "must have letters, digits, - and _ alone: %q", slug))
 	}
 	if code := r.currency(); code != "" {
 		exists, err := s.deps.Catalog.CurrencyExists(ctx, code)
@@ -222,7 +222,7 @@ func (s *Service) tenantFields(ctx context.Context, r row) (tenant.BillingDetail
 			return b, err
 		}
 		if !exists {
-			problems = append(problems, wrong("currency", "is none of the catalog's currencies: %q", code))
+			problems = append(problems, newProblem("currency", "is none of the catalog's currencies: %q", code))
 		}
 	}
 	return b, errors.Join(problems...)
@@ -233,7 +233,7 @@ func (s *Service) vatNumber(b tenant.BillingDetails, number *string) error {
 	if number == nil || s.deps.Tenants.SetVATNumber(&b, shape.Opt[string]{Set: true, Value: *number}) == nil {
 		return nil
 	}
-	return wrong("vat_number", "does not have the form of a VAT number of %s, with its prefix: %q", *b.Country, *number)
+	return newProblem("vat_number", "does not have the form of a VAT number of %s, with its prefix: %q", *b.Country, *number)
 }
 
 // organization finds the tenant with an id of the other system: uuid.Nil for one that the
@@ -246,15 +246,15 @@ func (s *Service) organization(ctx context.Context, p *pass, id string) (uuid.UU
 	case !found && p.has(kindTenant, id):
 		return uuid.Nil, nil
 	case !found:
-		return uuid.Nil, wrong("tenant", "no organization with this id was imported, nor is one in the file of tenants: %q", id)
+		return uuid.Nil, newProblem("tenant", "no organization with this id was imported, nor is one in the file of tenants: %q", id)
 	}
 	parsed, err := uuid.Parse(before.resourceID)
 	if err != nil {
 		return uuid.Nil, err
 	}
-	_, err = s.deps.Tenants.Live(ctx, parsed)
+	_, err = s.deps.Tenants.GetLive(ctx, parsed)
 	if errors.Is(err, tenant.ErrNotFound) {
-		err = wrong("tenant", "this organization was imported and was deleted here: %q", id)
+		err = newProblem("tenant", "this organization was imported and was deleted here: %q", id)
 	}
 	return parsed, err
 }

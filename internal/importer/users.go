@@ -28,7 +28,7 @@ func (s *Service) user(ctx context.Context, p *pass, r row) (decision, error) {
 	if err != nil {
 		return decision{}, err
 	}
-	if err := errors.Join(p.once("id", kindUser, r.get("id")), p.once("email", kindEmail, u.Email)); err != nil {
+	if err := errors.Join(p.checkUnique("id", kindUser, r.get("id")), p.checkUnique("email", kindEmail, u.Email)); err != nil {
 		return decision{}, err
 	}
 	known, found, err := s.deps.Accounts.Find(ctx, u.Email)
@@ -40,25 +40,25 @@ func (s *Service) user(ctx context.Context, p *pass, r row) (decision, error) {
 		return decision{}, err
 	}
 	// A hash counts for new accounts alone: people change their passwords.
-	now := imported{kind: kindUser, key: r.get("id"), digest: lineHash(r, userColumns, "password_hash"), made: true}
+	now := importedLine{kind: kindUser, key: r.get("id"), digest: lineHash(r, userColumns, "password_hash"), made: true}
 	id := strconv.FormatInt(known.ID, 10)
 	switch {
 	case again && before.digest == now.digest:
 		if !found {
-			err = p.once("email", kindGone, u.Email)
+			err = p.checkUnique("email", kindGone, u.Email)
 		}
 		return decision{}, err
 	case again && (!found || before.resourceID != id):
-		return decision{}, wrong("email", "the user with this id was imported with another address, or has another one here by now; people change their address themselves")
+		return decision{}, newProblem("email", "the user with this id was imported with another address, or has another one here by now; people change their address themselves")
 	case again && !before.made:
-		return s.noted(now, id, "there was an account with this address before; it stays as it is"), nil
+		return s.keepUnchanged(now, id, "there was an account with this address before; it stays as it is"), nil
 	case again:
-		return s.userAgain(now, known, u), nil
+		return s.updateUser(now, known, u), nil
 	case found && !known.Verified:
-		return decision{}, wrong("email", "somebody has registered here with this address and has not confirmed it, so it may not be theirs")
+		return decision{}, newProblem("email", "somebody has registered here with this address and has not confirmed it, so it may not be theirs")
 	case found:
 		now.made = false
-		return s.noted(now, id, "there is an account with this address, which stays as it is"), nil
+		return s.keepUnchanged(now, id, "there is an account with this address, which stays as it is"), nil
 	}
 	return decision{action: create, do: func(ctx context.Context) error {
 		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
@@ -75,10 +75,10 @@ func (s *Service) user(ctx context.Context, p *pass, r row) (decision, error) {
 	}}, nil
 }
 
-func (s *Service) userAgain(now imported, known account.Known, u account.Imported) decision {
+func (s *Service) updateUser(now importedLine, known account.ExistingUser, u account.ImportedUser) decision {
 	now.resourceID = strconv.FormatInt(known.ID, 10)
 	if known.IsPlatformAdmin {
-		return s.noted(now, now.resourceID, "is a platform admin by now, whom no import changes")
+		return s.keepUnchanged(now, now.resourceID, "is a platform admin by now, whom no import changes")
 	}
 	var notes []string
 	if known.Verified && !u.Verified {
@@ -88,11 +88,11 @@ func (s *Service) userAgain(now imported, known account.Known, u account.Importe
 		notes = append(notes, "locale: counts for new accounts alone; people choose their language themselves")
 	}
 	if known.Name == u.Name && (known.Verified || !u.Verified) {
-		return s.noted(now, now.resourceID, notes...)
+		return s.keepUnchanged(now, now.resourceID, notes...)
 	}
 	return decision{action: update, notes: notes, do: func(ctx context.Context) error {
 		return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-			if err := s.deps.Accounts.ImportAgain(ctx, known.ID, u); err != nil {
+			if err := s.deps.Accounts.UpdateImported(ctx, known.ID, u); err != nil {
 				return err
 			}
 			return s.finish(ctx, now, &audit.Entry{
@@ -103,14 +103,14 @@ func (s *Service) userAgain(now imported, known account.Known, u account.Importe
 	}}
 }
 
-// noted decides to change nothing but what is kept of the line.
-func (s *Service) noted(now imported, resourceID string, notes ...string) decision {
+// keepUnchanged decides to change nothing but what is kept of the line.
+func (s *Service) keepUnchanged(now importedLine, resourceID string, notes ...string) decision {
 	now.resourceID = resourceID
 	return decision{notes: notes, do: func(ctx context.Context) error { return s.finish(ctx, now, nil) }}
 }
 
 // finish keeps that a line was imported, with an entry of the trail unless it is nil.
-func (s *Service) finish(ctx context.Context, now imported, e *audit.Entry) error {
+func (s *Service) finish(ctx context.Context, now importedLine, e *audit.Entry) error {
 	if e != nil {
 		if err := s.deps.Audit.Record(ctx, *e); err != nil {
 			return err
@@ -120,26 +120,26 @@ func (s *Service) finish(ctx context.Context, now imported, e *audit.Entry) erro
 }
 
 // userOf reads a line of the users.
-func userOf(r row) (u account.Imported, err error) {
+func userOf(r row) (u account.ImportedUser, err error) {
 	var problems []error
 	if u.Email, err = mail.NormalizeAddress(r.get("email")); err != nil {
-		problems = append(problems, wrong("email", "is no email address: %q", r.get("email")))
+		problems = append(problems, newProblem("email", "is no email address: %q", r.get("email")))
 	}
 	u.Name = r.get("name")
 	problems = append(problems, oneLine("name", u.Name, 255), oneLine("id", r.get("id"), 255))
 	if u.Locale = r.optional("locale"); u.Locale != nil && !slices.Contains(i18n.Locales(), *u.Locale) {
-		problems = append(problems, wrong("locale", "must be one of %s: %q", strings.Join(i18n.Locales(), ", "), *u.Locale))
+		problems = append(problems, newProblem("locale", "must be one of %s: %q", strings.Join(i18n.Locales(), ", "), *u.Locale))
 	}
 	switch strings.ToLower(r.get("verified")) { // spreadsheets write TRUE
 	case "true":
 		u.Verified = true
 	case "false", "":
 	default:
-		problems = append(problems, wrong("verified", "must be true or false: %q", r.get("verified")))
+		problems = append(problems, newProblem("verified", "must be true or false: %q", r.get("verified")))
 	}
 	if u.PasswordHash = r.optional("password_hash"); u.PasswordHash != nil {
 		if err := account.CheckHash(*u.PasswordHash); err != nil {
-			problems = append(problems, wrong("password_hash", "%v", err)) // never the hash itself
+			problems = append(problems, newProblem("password_hash", "%v", err)) // never the hash itself
 		}
 	}
 	return u, errors.Join(problems...)
@@ -148,17 +148,17 @@ func userOf(r row) (u account.Imported, err error) {
 // oneLine refuses a text that is too long or has characters that nobody sees.
 func oneLine(field, text string, longest int) error {
 	if utf8.RuneCountInString(text) > longest || !shape.IsName(text) {
-		return wrong(field, "must have at most %d characters, none of them for control, format or private use", longest)
+		return newProblem(field, "must have at most %d characters, none of them for control, format or private use", longest)
 	}
 	return nil
 }
 
-// person finds the user of an email: their id, or 0 for one whom the import will make
+// findUser finds the user of an email: their id, or 0 for one whom the import will make
 // first. Nobody gets a place by an address that may not be theirs.
-func (s *Service) person(ctx context.Context, p *pass, field, email string) (address string, id int64, err error) {
+func (s *Service) findUser(ctx context.Context, p *pass, field, email string) (address string, id int64, err error) {
 	address, err = mail.NormalizeAddress(email)
 	if err != nil {
-		return "", 0, wrong(field, "is no email address: %q", email)
+		return "", 0, newProblem(field, "is no email address: %q", email)
 	}
 	known, found, err := s.deps.Accounts.Find(ctx, address)
 	switch {
@@ -167,13 +167,13 @@ func (s *Service) person(ctx context.Context, p *pass, field, email string) (add
 	case !found && p.has(kindEmail, address):
 		return address, 0, nil
 	case !found:
-		return "", 0, wrong(field, "nobody has this address, neither here nor in the file of users: %q", email)
+		return "", 0, newProblem(field, "nobody has this address, neither here nor in the file of users: %q", email)
 	case known.Verified:
 		return address, known.ID, nil
 	}
-	made, err := s.store.wasMade(ctx, kindUser, strconv.FormatInt(known.ID, 10))
+	made, err := s.store.isImported(ctx, kindUser, strconv.FormatInt(known.ID, 10))
 	if err == nil && !made {
-		err = wrong(field, "somebody has registered here with this address and has not confirmed it, so it may not be theirs: %q", email)
+		err = newProblem(field, "somebody has registered here with this address and has not confirmed it, so it may not be theirs: %q", email)
 	}
 	return address, known.ID, err
 }

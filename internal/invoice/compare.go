@@ -22,20 +22,20 @@ const (
 	reasonAccount = "the payment provider has no invoice of the tenant: its key may be of another account"
 )
 
-// kept is what is stored here of a provider's invoice: that it has an id, and the
+// storedInvoice is what is stored here of a provider's invoice: that it has an id, and the
 // invoice that was issued for it, if any.
-type kept struct {
+type storedInvoice struct {
 	pspID      string
 	status     Status // empty where no invoice was issued
 	totalCents int64
 	currency   string // ISO 4217
 }
 
-func (k kept) issued() bool { return k.status != "" }
+func (k storedInvoice) isIssued() bool { return k.status != "" }
 
-// byPSPID returns the values of list in the order of its keys.
-func byPSPID(list map[string]kept) []kept {
-	all := make([]kept, 0, len(list))
+// sortByPSPID returns the values of list in the order of its keys.
+func sortByPSPID(list map[string]storedInvoice) []storedInvoice {
+	all := make([]storedInvoice, 0, len(list))
 	for _, id := range slices.Sorted(maps.Keys(list)) {
 		all = append(all, list[id])
 	}
@@ -53,7 +53,7 @@ type comparison struct {
 // and repairs that if wanted. Both may be outdated, since the invoice may have changed
 // meanwhile, so a difference counts only if it is still there after both were read
 // again.
-func (c comparison) compare(ctx context.Context, k kept, listed psp.Invoice) ([]compare.Difference, error) {
+func (c comparison) compare(ctx context.Context, k storedInvoice, listed psp.Invoice) ([]compare.Difference, error) {
 	if len(c.differences(k, listed)) == 0 {
 		return nil, nil
 	}
@@ -73,11 +73,11 @@ func (c comparison) catchUp(ctx context.Context, in psp.Invoice, refs references
 	if !c.repair {
 		return nil
 	}
-	behind, err := c.deps.Payments.Behind(ctx, c.tenantID, in)
+	behind, err := c.deps.Payments.IsBehind(ctx, c.tenantID, in)
 	if err != nil || !behind {
 		return err
 	}
-	state, err := c.deps.Payments.Read(ctx, in)
+	state, err := c.deps.Payments.LoadState(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -86,16 +86,16 @@ func (c comparison) catchUp(ctx context.Context, in psp.Invoice, refs references
 		if _, err := c.deps.Tenants.Lock(ctx, c.tenantID); err != nil {
 			return err
 		}
-		if err := c.store.remember(ctx, inv); err != nil {
+		if err := c.store.storeIDs(ctx, inv); err != nil {
 			return err
 		}
-		return c.deps.Payments.Take(ctx, c.tenantID, inv.ID, inv.IssueDate, state)
+		return c.deps.Payments.StoreState(ctx, c.tenantID, inv.ID, inv.IssueDate, state)
 	})
 }
 
-// unlisted compares an invoice that the provider's list lacks. hasOthers says that the
+// compareUnlisted compares an invoice that the provider's list lacks. hasOthers says that the
 // list has another invoice of the tenant.
-func (c comparison) unlisted(ctx context.Context, k kept, hasOthers bool) ([]compare.Difference, error) {
+func (c comparison) compareUnlisted(ctx context.Context, k storedInvoice, hasOthers bool) ([]compare.Difference, error) {
 	in, err := c.deps.Provider.GetInvoice(ctx, k.pspID)
 	if err == nil {
 		return c.settle(ctx, in)
@@ -103,14 +103,14 @@ func (c comparison) unlisted(ctx context.Context, k kept, hasOthers bool) ([]com
 	if !errors.Is(err, psp.ErrNotFound) {
 		return nil, fmt.Errorf("%s: %w", k.pspID, err)
 	}
-	d := compare.Difference{Of: compare.OfInvoice, Kind: compare.MissingThere, TenantID: c.tenantID, PSPID: k.pspID}
+	d := compare.Difference{Of: compare.InvoiceDifference, Kind: compare.KindMissingThere, TenantID: c.tenantID, PSPID: k.pspID}
 	switch {
 	case !hasOthers:
 		d.Reason = reasonAccount
-	case c.deps.Issuing != nil && k.issued():
+	case c.deps.Issuing != nil && k.isIssued():
 		d.Reason = reasonIssued
 	case c.repair:
-		if err := c.forget(ctx, k.pspID); err != nil {
+		if err := c.deleteID(ctx, k.pspID); err != nil {
 			return nil, fmt.Errorf("%s: %w", k.pspID, err)
 		}
 		d.Repaired = true
@@ -121,7 +121,7 @@ func (c comparison) unlisted(ctx context.Context, k kept, hasOthers bool) ([]com
 // settle finds how the provider's current invoice differs, and repairs that if wanted. A
 // difference that is there afterwards is not marked as repaired.
 func (c comparison) settle(ctx context.Context, in psp.Invoice) ([]compare.Difference, error) {
-	before, err := c.now(ctx, in)
+	before, err := c.findDifferences(ctx, in)
 	repairable := func(d compare.Difference) bool { return d.Reason == "" }
 	if err != nil || !c.repair || !slices.ContainsFunc(before, repairable) {
 		return before, err
@@ -130,16 +130,16 @@ func (c comparison) settle(ctx context.Context, in psp.Invoice) ([]compare.Diffe
 	if err != nil && !errors.Is(err, errUnknownCustomer) {
 		return before, fmt.Errorf("%s: %w", in.ID, err)
 	}
-	after, err := c.now(ctx, followed)
+	after, err := c.findDifferences(ctx, followed)
 	for i, d := range before {
 		before[i].Repaired = err == nil && !slices.ContainsFunc(after, func(a compare.Difference) bool { return a.Kind == d.Kind && a.Field == d.Field })
 	}
 	return before, err
 }
 
-// now lists how an invoice differs from what is stored of it at this moment.
-func (c comparison) now(ctx context.Context, in psp.Invoice) ([]compare.Difference, error) {
-	here, err := c.store.kept(ctx, c.tenantID, in.ID)
+// findDifferences lists how an invoice differs from what is stored of it at this moment.
+func (c comparison) findDifferences(ctx context.Context, in psp.Invoice) ([]compare.Difference, error) {
+	here, err := c.store.storedInvoices(ctx, c.tenantID, in.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -148,15 +148,15 @@ func (c comparison) now(ctx context.Context, in psp.Invoice) ([]compare.Differen
 
 // differences lists how an invoice differs from what is stored of it. There are none
 // where invoices are the provider's, nor of drafts, which are not issued.
-func (c comparison) differences(k kept, in psp.Invoice) []compare.Difference {
-	if c.deps.Issuing == nil || Status(in.Status) == Draft {
+func (c comparison) differences(k storedInvoice, in psp.Invoice) []compare.Difference {
+	if c.deps.Issuing == nil || Status(in.Status) == StatusDraft {
 		return nil
 	}
-	d := compare.Difference{Of: compare.OfInvoice, Kind: compare.MissingHere, TenantID: c.tenantID, PSPID: in.ID}
-	if !k.issued() {
+	d := compare.Difference{Of: compare.InvoiceDifference, Kind: compare.KindMissingHere, TenantID: c.tenantID, PSPID: in.ID}
+	if !k.isIssued() {
 		return []compare.Difference{d}
 	}
-	d.Kind = compare.Differs
+	d.Kind = compare.KindDiffers
 	var found []compare.Difference
 	for _, f := range []struct{ field, here, there, reason string }{
 		{"status", string(k.status), in.Status, ""},

@@ -39,11 +39,11 @@ type Statement struct {
 func (s *Service) HandleDocument(ctx context.Context, job jobs.Job) error {
 	var of documentOf
 	if err := job.Decode(&of); err != nil {
-		return jobs.Fatal(err)
+		return jobs.MarkFatal(err)
 	}
 	inv, err := s.store.invoice(ctx, of.TenantID, of.InvoiceID)
 	if errors.Is(err, errNotFound) {
-		return jobs.Fatal(err)
+		return jobs.MarkFatal(err)
 	}
 	if err != nil || inv.HasPDF {
 		return err

@@ -8,13 +8,13 @@ import (
 
 var (
 	errNotFound    = fault.New(fault.NotFound, "error.not_found")
-	errNotVoidable = fault.Coded(fault.Invalid, fault.InvoiceNotVoidable)
-	errNotPayable  = fault.Coded(fault.Conflict, fault.InvoiceNotPayable)
-	errNotPaid     = fault.Coded(fault.Invalid, fault.PaymentFailed)
+	errNotVoidable = fault.NewCoded(fault.Invalid, fault.InvoiceNotVoidable)
+	errNotPayable  = fault.NewCoded(fault.Conflict, fault.InvoiceNotPayable)
+	errNotPaid     = fault.NewCoded(fault.Invalid, fault.PaymentFailed)
 )
 
 var (
 	errUnknownCustomer = errors.New("the customer belongs to no tenant")
-	errNotKept         = errors.New("nothing is stored of the provider's invoice")
+	errNotStored       = errors.New("nothing is stored of the provider's invoice")
 	errNoPlan          = errors.New("the invoice bills no subscription of the tenant")
 )

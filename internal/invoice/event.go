@@ -14,7 +14,7 @@ import (
 func (s *Service) Event(ctx context.Context, e psp.Event) error {
 	_, _, err := s.follow(ctx, e.ObjectID)
 	if errors.Is(err, psp.ErrNotFound) {
-		return s.forget(ctx, e.ObjectID) // a draft that was deleted: it never had a number
+		return s.deleteID(ctx, e.ObjectID) // a draft that was deleted: it never had a number
 	}
 	if errors.Is(err, errUnknownCustomer) {
 		return nil
@@ -48,7 +48,7 @@ func (s *Service) follow(ctx context.Context, pspID string) (psp.Invoice, uuid.U
 	}
 	// The notification of an invoice may arrive before that of its subscription.
 	// What it asks of a person, the subscription shows too.
-	if in.SubscriptionID != "" && (s.deps.Issuing != nil || Status(in.Status) != Draft) {
+	if in.SubscriptionID != "" && (s.deps.Issuing != nil || Status(in.Status) != StatusDraft) {
 		if err := s.deps.Subscriptions.SubscriptionEvent(ctx, psp.Event{ObjectID: in.SubscriptionID}); err != nil {
 			return in, tenantID, err
 		}
@@ -58,18 +58,18 @@ func (s *Service) follow(ctx context.Context, pspID string) (psp.Invoice, uuid.U
 
 // takeRead stores an invoice that was just read from the provider.
 func (s *Service) takeRead(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) error {
-	state, err := s.deps.Payments.Read(ctx, in)
+	state, err := s.deps.Payments.LoadState(ctx, in)
 	if err != nil {
 		return err
 	}
-	return s.take(ctx, tenantID, state)
+	return s.storeFromProvider(ctx, tenantID, state)
 }
 
-// forget deletes the id that an invoice has here which the provider does not have any
+// deleteID deletes the id that an invoice has here which the provider does not have any
 // more. An invoice that was issued here stays.
-func (s *Service) forget(ctx context.Context, pspID string) error {
+func (s *Service) deleteID(ctx context.Context, pspID string) error {
 	tenantID, err := s.store.tenantOfInvoice(ctx, pspID)
-	if errors.Is(err, errNotKept) {
+	if errors.Is(err, errNotStored) {
 		return nil
 	}
 	if err != nil {
@@ -79,6 +79,6 @@ func (s *Service) forget(ctx context.Context, pspID string) error {
 		if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
 			return err
 		}
-		return s.store.forget(ctx, tenantID, pspID)
+		return s.store.deleteID(ctx, tenantID, pspID)
 	})
 }

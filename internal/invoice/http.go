@@ -24,7 +24,7 @@ func InvoiceList() page.Spec {
 	return page.Spec{
 		Params: map[string]page.Filter{"status": {
 			Kind: page.Enum, Exprs: []string{"i.status"},
-			Values: []string{string(Draft), string(Open), string(Paid), string(Void), string(Uncollectible)},
+			Values: []string{string(StatusDraft), string(StatusOpen), string(StatusPaid), string(StatusVoid), string(StatusUncollectible)},
 		}},
 		Sorts: map[string]string{"issue_date": "i.issue_date"}, DefaultSort: "-issue_date", Tiebreak: "i.id",
 	}

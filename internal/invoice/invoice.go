@@ -16,15 +16,15 @@ type Status string
 
 // The states of an invoice. Paid, void and uncollectible are final.
 const (
-	Draft         Status = "draft"
-	Open          Status = "open"
-	Paid          Status = "paid"
-	Void          Status = "void"
-	Uncollectible Status = "uncollectible"
+	StatusDraft         Status = "draft"
+	StatusOpen          Status = "open"
+	StatusPaid          Status = "paid"
+	StatusVoid          Status = "void"
+	StatusUncollectible Status = "uncollectible"
 )
 
 // Final reports whether the state never changes again.
-func (s Status) Final() bool { return s == Paid || s == Void || s == Uncollectible }
+func (s Status) Final() bool { return s == StatusPaid || s == StatusVoid || s == StatusUncollectible }
 
 // LineType says what a line bills.
 type LineType string
@@ -56,19 +56,19 @@ type Invoice struct {
 	PaidAt         *time.Time
 	HasPDF         bool
 	Action         money.PaymentAction // what it asks of a person
-	Billed         Billed
+	Billed         BilledParty
 	Lines          []Line
 	CreatedAt      time.Time
 	UpdatedAt      time.Time
 }
 
-// charged returns what is paid of the total by other means than the customer's credit.
-func (inv Invoice) charged() money.Money {
+// chargedAmount returns what is paid of the total by other means than the customer's credit.
+func (inv Invoice) chargedAmount() money.Money {
 	return money.Money{AmountCents: inv.Total.AmountCents - max(0, inv.BalanceApplied.AmountCents), Currency: inv.Total.Currency}
 }
 
-// Billed is who an invoice was made out to, as of that time.
-type Billed struct {
+// BilledParty is who an invoice was made out to, as of that time.
+type BilledParty struct {
 	Name    *string       `json:"name"`
 	Email   *string       `json:"email"`
 	Address BilledAddress `json:"address"`

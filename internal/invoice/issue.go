@@ -69,7 +69,7 @@ func (f NumberFormat) Check() string {
 	case strings.Count(text, "{number") != 1:
 		return "must have {number} once"
 	}
-	for _, c := range f.Of(2026, 1) {
+	for _, c := range f.Format(2026, 1) {
 		if c != ' ' && (c < '!' || c > '~' || c == '{' || c == '}') {
 			return "may have letters, digits and signs of ASCII, {year} and {number:digits}"
 		}
@@ -77,8 +77,8 @@ func (f NumberFormat) Check() string {
 	return ""
 }
 
-// Of returns the display number; of a format that Check refuses, the format itself.
-func (f NumberFormat) Of(year int, number int64) string {
+// Format returns the display number; of a format that Check refuses, the format itself.
+func (f NumberFormat) Format(year int, number int64) string {
 	text := strings.ReplaceAll(string(f), "{year}", strconv.Itoa(year))
 	head, tail, ok := strings.Cut(text, "{number")
 	spec, tail2, closed := strings.Cut(tail, "}")
@@ -96,13 +96,13 @@ func (f NumberFormat) Of(year int, number int64) string {
 	return head + fmt.Sprintf("%0*d", width, number) + tail2
 }
 
-// take stores an invoice of the provider: its id, and where invoices are issued here
+// storeFromProvider stores an invoice of the provider: its id, and where invoices are issued here
 // the invoice for it, new or with the provider's state.
 //
 // Invariant: an invoice of the provider that is no draft is issued here once,
 // with the next number of its year, under the tenant's lock and in one
 // transaction; a number is taken only together with its invoice.
-func (s *Service) take(ctx context.Context, tenantID uuid.UUID, state payments.State) error {
+func (s *Service) storeFromProvider(ctx context.Context, tenantID uuid.UUID, state payments.State) error {
 	in := state.Invoice
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		t, err := s.deps.Tenants.Lock(ctx, tenantID)
@@ -118,16 +118,16 @@ func (s *Service) take(ctx context.Context, tenantID uuid.UUID, state payments.S
 			return err
 		}
 		inv := fromProvider(tenantID, in, refs, locale)
-		if err := s.store.remember(ctx, inv); err != nil {
+		if err := s.store.storeIDs(ctx, inv); err != nil {
 			return err
 		}
-		if err := s.store.rememberLines(ctx, tenantID, in, refs, s.deps.Clock.Now()); err != nil {
+		if err := s.store.storeLineSources(ctx, tenantID, in, refs, s.deps.Clock.Now()); err != nil {
 			return err
 		}
 		if inv.isRefused(in) {
 			return nil
 		}
-		if err := s.deps.Payments.Take(ctx, tenantID, inv.ID, inv.IssueDate, state); err != nil || inv.Status == Draft {
+		if err := s.deps.Payments.StoreState(ctx, tenantID, inv.ID, inv.IssueDate, state); err != nil || inv.Status == StatusDraft {
 			return err
 		}
 		if s.deps.Issuing == nil {
@@ -153,28 +153,28 @@ func (s *Service) take(ctx context.Context, tenantID uuid.UUID, state payments.S
 // stores it and queues the making of its document.
 func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice, locale string) error {
 	now := s.deps.Clock.Now()
-	inv.IssueDate = s.deps.Issuing.wall(inv.IssueDate)
+	inv.IssueDate = s.deps.Issuing.wallTime(inv.IssueDate)
 	if inv.DueDate != nil {
-		due := s.deps.Issuing.wall(*inv.DueDate)
+		due := s.deps.Issuing.wallTime(*inv.DueDate)
 		inv.DueDate = &due
 	}
-	n := issued{
+	n := issuedInvoice{
 		Invoice: inv, year: inv.IssueDate.UTC().Year(), vatNumber: t.Billing.VATNumber, locale: locale,
 		reverseCharge: inv.Tax.AmountCents == 0 && t.ReverseCharge(s.deps.Issuing.Seller.TaxCountry(), now),
 	}
 	var err error
-	if n.Billed, err = s.billedTo(ctx, t); err != nil {
+	if n.Billed, err = s.loadBilledParty(ctx, t); err != nil {
 		return err
 	}
 	if t.Billing.Country != nil && n.Tax.AmountCents == 0 && !n.reverseCharge {
 		n.taxRate = s.deps.Issuing.Taxes[*t.Billing.Country]
-		n.Tax.AmountCents = taxWithin(n.Total.AmountCents, n.taxRate)
+		n.Tax.AmountCents = includedTax(n.Total.AmountCents, n.taxRate)
 		n.Subtotal.AmountCents = n.Total.AmountCents - n.Tax.AmountCents
 	}
 	if n.sequence, err = s.store.nextNumber(ctx, n.year); err != nil {
 		return err
 	}
-	n.Number = s.deps.Issuing.Numbers.Of(n.year, n.sequence)
+	n.Number = s.deps.Issuing.Numbers.Format(n.year, n.sequence)
 	n.CreatedAt = now
 	if err := s.store.insert(ctx, n); err != nil {
 		return err
@@ -182,9 +182,9 @@ func (s *Service) issue(ctx context.Context, t tenant.Tenant, inv Invoice, local
 	return s.deps.Jobs.Enqueue(ctx, JobDocument, documentOf{TenantID: t.ID, InvoiceID: n.ID})
 }
 
-// wall returns the seller's wall-clock time as if it were UTC. Dates of invoices are stored and
+// wallTime returns the seller's wall-clock time as if it were UTC. Dates of invoices are stored and
 // written in this form, so that no reader needs the time zone, which may change later.
-func (i *Issuing) wall(t time.Time) time.Time {
+func (i *Issuing) wallTime(t time.Time) time.Time {
 	if i.TimeZone == nil {
 		return t
 	}
@@ -192,10 +192,10 @@ func (i *Issuing) wall(t time.Time) time.Time {
 	return t.UTC().Add(time.Duration(offset) * time.Second)
 }
 
-// billedTo is how an invoice names the tenant.
-func (s *Service) billedTo(ctx context.Context, t tenant.Tenant) (Billed, error) {
+// loadBilledParty is how an invoice names the tenant.
+func (s *Service) loadBilledParty(ctx context.Context, t tenant.Tenant) (BilledParty, error) {
 	b := t.Billing
-	billed := Billed{Name: b.LegalName, Address: BilledAddress{
+	billed := BilledParty{Name: b.LegalName, Address: BilledAddress{
 		Line1: b.Address, City: b.City, PostalCode: b.PostalCode, Country: b.Country,
 	}}
 	if billed.Name == nil {
@@ -206,9 +206,9 @@ func (s *Service) billedTo(ctx context.Context, t tenant.Tenant) (Billed, error)
 	return billed, err
 }
 
-// taxWithin is the tax that is included in a total of minor units, rounded half away
+// includedTax is the tax that is included in a total of minor units, rounded half away
 // from zero; rate is in millionths.
-func taxWithin(total, rate int64) int64 {
+func includedTax(total, rate int64) int64 {
 	if rate <= 0 {
 		return 0
 	}

@@ -11,7 +11,7 @@ import (
 )
 
 func lineFromProvider(l psp.InvoiceLine, refs references, t texts) Line {
-	of := refs.of(l)
+	of := refs.sourceOf(l)
 	line := Line{
 		Type: AdjustmentLine, Amount: money.Money{AmountCents: l.Amount, Currency: l.Currency},
 		PlanID: of.planID, MeterID: of.meterID,
@@ -26,7 +26,7 @@ func lineFromProvider(l psp.InvoiceLine, refs references, t texts) Line {
 	line.Quantity, line.UnitPrice, divides = units(l)
 	line.Description = t.describe(l, of)
 	if !divides && hasUnitPrice(l) {
-		line.Description = t.withFigures(line.Description, l)
+		line.Description = t.withQuantity(line.Description, l)
 	}
 	if !l.PeriodStart.IsZero() {
 		start, end := l.PeriodStart, l.PeriodEnd
@@ -64,17 +64,17 @@ type texts struct {
 //go:embed locales/*.json
 var localeFiles embed.FS
 
-// words are the texts of lines.
-var words = i18n.Must(i18n.Read(localeFiles))
+// lineTexts are the texts of lines.
+var lineTexts = i18n.Must(i18n.Read(localeFiles))
 
 // describe says what a line is for; of what nobody knows here the provider has a text.
-func (t texts) describe(l psp.InvoiceLine, of billed) string {
+func (t texts) describe(l psp.InvoiceLine, of lineSource) string {
 	what := i18n.Pick(of.name, t.locale)
 	if what == "" {
 		return l.Description
 	}
 	if of.planID != nil && l.Quantity > 1 { // only what is sold by the seat has more than one
-		what = words.Text(t.locale, "line.seats", map[string]any{"what": what, "seats": l.Quantity})
+		what = lineTexts.Text(t.locale, "line.seats", map[string]any{"what": what, "seats": l.Quantity})
 	}
 	var key string
 	switch {
@@ -87,7 +87,7 @@ func (t texts) describe(l psp.InvoiceLine, of billed) string {
 	default:
 		return what
 	}
-	return words.Text(t.locale, key, map[string]any{"what": what, "date": i18n.FiguresOf(t.locale).Date(l.PeriodStart)})
+	return lineTexts.Text(t.locale, key, map[string]any{"what": what, "date": i18n.NewFormatter(t.locale).Date(l.PeriodStart)})
 }
 
 // hasUnitPrice reports whether a line has the price of one unit. The provider gives a
@@ -98,10 +98,10 @@ func hasUnitPrice(l psp.InvoiceLine) bool {
 	return l.UnitAmount != "" && !l.Proration && len(decimals) <= 12
 }
 
-// withFigures adds the quantity and the price of one to a text, where the line cannot
+// withQuantity adds the quantity and the price of one to a text, where the line cannot
 // show them.
-func (t texts) withFigures(text string, l psp.InvoiceLine) string {
-	figures := i18n.FiguresOf(t.locale)
+func (t texts) withQuantity(text string, l psp.InvoiceLine) string {
+	figures := i18n.NewFormatter(t.locale)
 	quantity := l.ExactQuantity
 	if quantity == "" {
 		quantity = strconv.FormatInt(l.Quantity, 10)

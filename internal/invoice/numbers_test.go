@@ -149,7 +149,7 @@ func TestIssuing(t *testing.T) {
 	if url == "" {
 		return // only a child issues
 	}
-	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: url, Patience: dbtest.Patience})
+	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: url, Patience: dbtest.ConnTimeout})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func (s *Service) Pay(ctx context.Context, tenantID, id uuid.UUID) (Invoice, err
 	if err != nil {
 		return Invoice{}, err
 	}
-	if before.Status != Open {
+	if before.Status != StatusOpen {
 		return Invoice{}, errNotPayable
 	}
 	attempt := uuid.New()
@@ -41,14 +41,14 @@ func (s *Service) Pay(ctx context.Context, tenantID, id uuid.UUID) (Invoice, err
 	switch {
 	case err != nil:
 		return Invoice{}, err
-	case declined && after.Status == Open, refused && action != nil: // refused without anything to pay with
+	case declined && after.Status == StatusOpen, refused && action != nil: // refused without anything to pay with
 		return Invoice{}, errNotPaid.Wrap(payErr).With("payment_action", action)
-	case refused && after.Status == Open:
+	case refused && after.Status == StatusOpen:
 		s.deps.Log.ErrorContext(ctx, "the payment provider refused to collect an open invoice", "invoice_id", id, "error", payErr)
 		return Invoice{}, errNotPayable.Wrap(payErr)
 	case refused: // another request has paid it
 		return Invoice{}, errNotPayable.Wrap(payErr)
-	case after.Status != Paid: // a bank debit is under way
+	case after.Status != StatusPaid: // a bank debit is under way
 		return after, nil
 	}
 	return after, s.deps.Audit.Record(ctx, audit.Entry{

@@ -21,16 +21,16 @@ const (
 // pendingEvents returns the events to publish for an invoice in a status, and the last event
 // then. States that arrive late, in another order, or twice, publish nothing again.
 func pendingEvents(lastEvent string, status Status) (events []hook.Type, next string) {
-	if lastEvent != publishedNothing && lastEvent != publishedIssued || status == Draft {
+	if lastEvent != publishedNothing && lastEvent != publishedIssued || status == StatusDraft {
 		return nil, lastEvent
 	}
 	if next = publishedIssued; lastEvent == publishedNothing {
 		events = append(events, hook.InvoiceIssued)
 	}
 	switch status {
-	case Paid:
+	case StatusPaid:
 		return append(events, hook.InvoicePaid), publishedPaid
-	case Void:
+	case StatusVoid:
 		return append(events, hook.InvoiceVoided), publishedVoided
 	default:
 		return events, next
@@ -52,7 +52,7 @@ func (s *Service) publish(ctx context.Context, inv Invoice) error {
 		return err
 	}
 	for _, event := range events {
-		err := hook.Tell(ctx, s.deps.Events, event, inv.TenantID, func(ctx context.Context) (any, error) {
+		err := hook.Publish(ctx, s.deps.Events, event, inv.TenantID, func(ctx context.Context) (any, error) {
 			if s.deps.Issuing != nil {
 				inv, err = s.store.invoice(ctx, inv.TenantID, inv.ID)
 			}
@@ -71,7 +71,7 @@ func (s *Service) publish(ctx context.Context, inv Invoice) error {
 // mailReceipt thanks the tenant for a payment, once for each invoice, where the operator wants
 // it (rules: mail#optional-mails). Where nothing was paid there is no receipt.
 func (s *Service) mailReceipt(ctx context.Context, inv Invoice) error {
-	if !s.deps.Letters.SendsReceipts() || inv.charged().AmountCents <= 0 {
+	if !s.deps.Letters.SendsReceipts() || inv.chargedAmount().AmountCents <= 0 {
 		return nil
 	}
 	if s.deps.Issuing != nil { // with its own number
@@ -96,7 +96,7 @@ func (s *Service) mailReceipt(ctx context.Context, inv Invoice) error {
 	if err != nil {
 		return err
 	}
-	r := letters.Receipt{Tenant: t.Name, Number: inv.Number, Amount: inv.charged(), MinorUnits: units, PaidAt: s.deps.Clock.Now()}
+	r := letters.Receipt{Tenant: t.Name, Number: inv.Number, Amount: inv.chargedAmount(), MinorUnits: units, PaidAt: s.deps.Clock.Now()}
 	if inv.PaidAt != nil {
 		r.PaidAt = *inv.PaidAt
 	}

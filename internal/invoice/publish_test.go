@@ -16,16 +16,16 @@ func TestPendingEvents(t *testing.T) {
 		states []Status
 		want   []hook.Type
 	}{
-		"a draft":                     {[]Status{Draft, Draft}, nil},
-		"issued":                      {[]Status{Draft, Open, Open}, []hook.Type{issued}},
-		"paid later":                  {[]Status{Open, Paid, Paid}, []hook.Type{issued, paid}},
-		"paid at once":                {[]Status{Paid}, []hook.Type{issued, paid}},
-		"void":                        {[]Status{Open, Void, Void}, []hook.Type{issued, voided}},
-		"void when first seen":        {[]Status{Void}, []hook.Type{issued, voided}},
-		"written off":                 {[]Status{Open, Uncollectible}, []hook.Type{issued}},
-		"written off, and paid":       {[]Status{Uncollectible, Paid}, []hook.Type{issued, paid}},
-		"an old state after the new":  {[]Status{Paid, Open, Draft, Paid}, []hook.Type{issued, paid}},
-		"final states are not undone": {[]Status{Paid, Void}, []hook.Type{issued, paid}},
+		"a draft":                     {[]Status{StatusDraft, StatusDraft}, nil},
+		"issued":                      {[]Status{StatusDraft, StatusOpen, StatusOpen}, []hook.Type{issued}},
+		"paid later":                  {[]Status{StatusOpen, StatusPaid, StatusPaid}, []hook.Type{issued, paid}},
+		"paid at once":                {[]Status{StatusPaid}, []hook.Type{issued, paid}},
+		"void":                        {[]Status{StatusOpen, StatusVoid, StatusVoid}, []hook.Type{issued, voided}},
+		"void when first seen":        {[]Status{StatusVoid}, []hook.Type{issued, voided}},
+		"written off":                 {[]Status{StatusOpen, StatusUncollectible}, []hook.Type{issued}},
+		"written off, and paid":       {[]Status{StatusUncollectible, StatusPaid}, []hook.Type{issued, paid}},
+		"an old state after the new":  {[]Status{StatusPaid, StatusOpen, StatusDraft, StatusPaid}, []hook.Type{issued, paid}},
+		"final states are not undone": {[]Status{StatusPaid, StatusVoid}, []hook.Type{issued, paid}},
 	} {
 		var got []hook.Type
 		lastEvent := publishedNothing
@@ -38,7 +38,7 @@ func TestPendingEvents(t *testing.T) {
 			t.Errorf("%s: %s", name, diff)
 		}
 	}
-	if events, then := pendingEvents("before", Paid); events != nil || then != "before" {
+	if events, then := pendingEvents("before", StatusPaid); events != nil || then != "before" {
 		t.Errorf("an older invoice publishes: %v, %s", events, then)
 	}
 }

@@ -47,10 +47,10 @@ func (s *Service) reconcile(ctx context.Context, p *compare.Part, w *walk) (done
 			if err != nil {
 				err = fmt.Errorf("invoices of tenant %s: %w", tenantID, err)
 			}
-			if err := p.Note(found, err); err != nil {
+			if err := p.Report(found, err); err != nil {
 				return false, err
 			}
-			if w.Done = tenantID; p.Due() {
+			if w.Done = tenantID; p.IsOver() {
 				return false, nil
 			}
 		}
@@ -67,7 +67,7 @@ func (s *Service) reconcile(ctx context.Context, p *compare.Part, w *walk) (done
 // provider has another invoice of the tenant. Two accounts never have the same ids, so
 // that other invoice proves that the right account was asked.
 func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair bool) (found []compare.Difference, err error) {
-	here, err := s.store.kept(ctx, tenantID, "")
+	here, err := s.store.storedInvoices(ctx, tenantID, "")
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair 
 	}
 	seen := map[string]bool{}
 	for _, customer := range customers {
-		for in, err := range listed(ctx, s.deps.Provider, customer, "") {
+		for in, err := range listInvoices(ctx, s.deps.Provider, customer, "") {
 			if err != nil && !errors.Is(err, psp.ErrNotFound) {
 				failures = append(failures, fmt.Errorf("those of %s after %d: %w", customer, len(seen), err))
 			}
@@ -96,16 +96,16 @@ func (s *Service) compareTenant(ctx context.Context, tenantID uuid.UUID, repair 
 			seen[in.ID] = true
 			// A subscription that is not known here was refused, and so are its
 			// invoices; see take.
-			if _, known := refs.subscriptions[in.SubscriptionID]; known || in.SubscriptionID == "" || here[in.ID].issued() {
+			if _, known := refs.subscriptions[in.SubscriptionID]; known || in.SubscriptionID == "" || here[in.ID].isIssued() {
 				note(c.compare(ctx, here[in.ID], in))
 				note(nil, c.catchUp(ctx, in, refs))
 			}
 		}
 	}
-	for _, k := range byPSPID(here) {
+	for _, k := range sortByPSPID(here) {
 		if !seen[k.pspID] {
-			note(c.unlisted(ctx, k, len(seen) > 0))
+			note(c.compareUnlisted(ctx, k, len(seen) > 0))
 		}
 	}
-	return found, compare.Together(failures)
+	return found, compare.JoinErrors(failures)
 }

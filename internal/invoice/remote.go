@@ -43,7 +43,7 @@ func (r remote) list(ctx context.Context, tenantID uuid.UUID, status Status, q p
 	var raw []psp.Invoice
 	for _, customer := range customers {
 		n := 0
-		for in, err := range listed(ctx, r.provider, customer, status) {
+		for in, err := range listInvoices(ctx, r.provider, customer, status) {
 			if err != nil {
 				return nil, 0, err
 			}
@@ -57,14 +57,14 @@ func (r remote) list(ctx context.Context, tenantID uuid.UUID, status Status, q p
 	if err != nil {
 		return nil, 0, err
 	}
-	slices.SortStableFunc(all, newestFirst)
+	slices.SortStableFunc(all, compareNewestFirst)
 	from, to := q.Window(len(all))
 	return all[from:to], int64(len(all)), nil
 }
 
-// listed iterates over a customer's invoices at the provider, the newest first, which it
+// listInvoices iterates over a customer's invoices at the provider, the newest first, which it
 // reads in chunks. status is "" for any. It ends after an error.
-func listed(ctx context.Context, p Provider, customer string, status Status) iter.Seq2[psp.Invoice, error] {
+func listInvoices(ctx context.Context, p Provider, customer string, status Status) iter.Seq2[psp.Invoice, error] {
 	return func(yield func(psp.Invoice, error) bool) {
 		for after := ""; ; {
 			chunk, err := p.ListInvoices(ctx, psp.InvoiceQuery{
@@ -87,7 +87,7 @@ func listed(ctx context.Context, p Provider, customer string, status Status) ite
 	}
 }
 
-func newestFirst(a, b Invoice) int {
+func compareNewestFirst(a, b Invoice) int {
 	return cmp.Or(b.IssueDate.Compare(a.IssueDate), bytes.Compare(b.ID[:], a.ID[:]))
 }
 
@@ -97,7 +97,7 @@ func (r remote) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Inv
 	if err != nil {
 		return nil, err
 	}
-	known, err := r.store.known(ctx, tenantID, raw)
+	known, err := r.store.storedIDs(ctx, tenantID, raw)
 	if err != nil {
 		return nil, err
 	}
@@ -117,20 +117,20 @@ func (r remote) translate(ctx context.Context, tenantID uuid.UUID, raw []psp.Inv
 			unknown = append(unknown, in)
 		}
 	}
-	return invoices, r.remember(ctx, tenantID, unknown, refs)
+	return invoices, r.storeIDs(ctx, tenantID, unknown, refs)
 }
 
-// remember stores the ids of invoices, what their lines are for, and what they come to. It
+// storeIDs stores the ids of invoices, what their lines are for, and what they come to. It
 // locks the tenant first, as does a notification that may store the same id at the same time;
 // otherwise both could deadlock.
-func (r remote) remember(ctx context.Context, tenantID uuid.UUID, unknown []psp.Invoice, refs references) error {
+func (r remote) storeIDs(ctx context.Context, tenantID uuid.UUID, unknown []psp.Invoice, refs references) error {
 	if len(unknown) == 0 {
 		return nil
 	}
 	states := make([]payments.State, len(unknown))
 	for i, in := range unknown {
 		var err error
-		if states[i], err = r.payments.Read(ctx, in); err != nil {
+		if states[i], err = r.payments.LoadState(ctx, in); err != nil {
 			return err
 		}
 	}
@@ -140,16 +140,16 @@ func (r remote) remember(ctx context.Context, tenantID uuid.UUID, unknown []psp.
 		}
 		for i, in := range unknown {
 			inv := fromProvider(tenantID, in, refs, i18n.Default)
-			if err := r.store.remember(ctx, inv); err != nil {
+			if err := r.store.storeIDs(ctx, inv); err != nil {
 				return err
 			}
-			if err := r.store.rememberLines(ctx, tenantID, in, refs, r.clock.Now()); err != nil {
+			if err := r.store.storeLineSources(ctx, tenantID, in, refs, r.clock.Now()); err != nil {
 				return err
 			}
 			if inv.isRefused(in) {
 				continue
 			}
-			if err := r.payments.Take(ctx, tenantID, inv.ID, inv.IssueDate, states[i]); err != nil {
+			if err := r.payments.StoreState(ctx, tenantID, inv.ID, inv.IssueDate, states[i]); err != nil {
 				return err
 			}
 		}

@@ -15,10 +15,10 @@ func mulDivRound(a, b, c int64) int64 {
 	return int64(quotient)
 }
 
-// Shares splits an amount in proportion to parts: each share is rounded, and they add up to the
+// SplitAmount splits an amount in proportion to parts: each share is rounded, and they add up to the
 // amount. What rounding leaves over goes to the shares that it changes least. Where the parts
 // add up to nothing the first one has all.
-func Shares(amount int64, parts []int64) []int64 {
+func SplitAmount(amount int64, parts []int64) []int64 {
 	out := make([]int64, len(parts))
 	var sum int64
 	for _, part := range parts {

@@ -39,8 +39,8 @@ func TestNumberFormat(t *testing.T) {
 		if (problem == "") != (test.want != "") {
 			t.Errorf("%q: problem %q", test.format, problem)
 		}
-		if test.want != "" && test.format.Of(2026, 42) != test.want {
-			t.Errorf("%q: %q, want %q", test.format, test.format.Of(2026, 42), test.want)
+		if test.want != "" && test.format.Format(2026, 42) != test.want {
+			t.Errorf("%q: %q, want %q", test.format, test.format.Format(2026, 42), test.want)
 		}
 	}
 }
@@ -57,7 +57,7 @@ func TestTaxWithin(t *testing.T) {
 		{1, 1_000_000, 1},
 		{3, 1_000_000, 2},
 	} {
-		if got := taxWithin(test.total, test.rate); got != test.want {
+		if got := includedTax(test.total, test.rate); got != test.want {
 			t.Errorf("%d at %d: %d, want %d", test.total, test.rate, got, test.want)
 		}
 	}
@@ -65,7 +65,7 @@ func TestTaxWithin(t *testing.T) {
 		total := rapid.Int64Range(-1e15, 1e15).Draw(t, "total")
 		rate := rapid.Int64Range(0, 1_000_000).Draw(t, "rate")
 		exact := new(big.Rat).SetFrac(new(big.Int).Mul(big.NewInt(total), big.NewInt(rate)), big.NewInt(1_000_000+rate))
-		off := new(big.Rat).Sub(new(big.Rat).SetInt64(taxWithin(total, rate)), exact)
+		off := new(big.Rat).Sub(new(big.Rat).SetInt64(includedTax(total, rate)), exact)
 		if off.Abs(off).Cmp(big.NewRat(1, 2)) > 0 {
 			t.Fatalf("off by %s", off)
 		}
@@ -135,12 +135,12 @@ func TestFromProvider(t *testing.T) {
 	t.Parallel()
 	tenantID, subID, planID, meterID := uuid.New(), uuid.New(), uuid.New(), uuid.New()
 	name := func(text string) map[string]string { return map[string]string{"en": text} }
-	plan, meter := billed{planID: &planID, name: name("Team (Cloud)")}, billed{meterID: &meterID, name: name("Calls")}
+	plan, meter := lineSource{planID: &planID, name: name("Team (Cloud)")}, lineSource{meterID: &meterID, name: name("Calls")}
 	refs := references{
-		subscriptions: map[string]subscriptionRef{"sub_1": {subID, billed{planID: &subID, name: name("Now (Cloud)")}}},
-		lines:         map[string]billed{"il_5": plan},
-		linked:        map[string]billed{"price_plan": plan, "price_meter": meter, "price_moved": meter},
-		former:        map[string]billed{"price_gone": plan, "price_plan": meter},
+		subscriptions: map[string]subscriptionRef{"sub_1": {subID, lineSource{planID: &subID, name: name("Now (Cloud)")}}},
+		lines:         map[string]lineSource{"il_5": plan},
+		linked:        map[string]lineSource{"price_plan": plan, "price_meter": meter, "price_moved": meter},
+		former:        map[string]lineSource{"price_gone": plan, "price_plan": meter},
 		minorUnits:    map[string]int{"JPY": 0},
 	}
 	at := time.Date(2026, 3, 1, 9, 30, 0, 0, time.UTC)

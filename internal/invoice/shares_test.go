@@ -28,7 +28,7 @@ func TestShares(t *testing.T) {
 		{0, []int64{3, 4}, []int64{0, 0}},
 		{math.MaxInt64 - 1, []int64{math.MaxInt64 / 2, math.MaxInt64 / 2}, []int64{math.MaxInt64 / 2, math.MaxInt64 / 2}},
 	} {
-		if got := invoice.Shares(c.amount, c.parts); !slices.Equal(got, c.want) {
+		if got := invoice.SplitAmount(c.amount, c.parts); !slices.Equal(got, c.want) {
 			t.Errorf("%d in %v: %v, want %v", c.amount, c.parts, got, c.want)
 		}
 	}
@@ -44,7 +44,7 @@ func TestSharesAddUp(t *testing.T) {
 		for _, part := range parts {
 			sum += part
 		}
-		for i, share := range invoice.Shares(amount, parts) {
+		for i, share := range invoice.SplitAmount(amount, parts) {
 			total += share
 			if exact := float64(amount) * float64(parts[i]) / float64(sum); sum != 0 && math.Abs(exact-float64(share)) > 1.000001 {
 				t.Fatalf("share %d of part %d", share, parts[i])

@@ -114,8 +114,8 @@ FROM invoice_lines WHERE tenant_id = $1 AND invoice_id IN (`+places.String()+`) 
 	return sqldb.Wrap(rows.Err(), "read invoice lines")
 }
 
-// issued is an invoice with what is stored but not shown.
-type issued struct {
+// issuedInvoice is an invoice with what is stored but not shown.
+type issuedInvoice struct {
 	Invoice
 	year      int
 	sequence  int64   // its number in the year
@@ -127,7 +127,7 @@ type issued struct {
 }
 
 // insert stores an issued invoice with its lines.
-func (s store) insert(ctx context.Context, n issued) error {
+func (s store) insert(ctx context.Context, n issuedInvoice) error {
 	billed, err := json.Marshal(n.Billed)
 	if err != nil {
 		return sqldb.Wrap(err, "encode who is billed")

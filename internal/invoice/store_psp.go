@@ -32,14 +32,14 @@ func (s store) invoicedTenants(ctx context.Context, after uuid.UUID, n int32) ([
 	return tenants, sqldb.Wrap(err, "list invoiced tenants")
 }
 
-// known returns which of the provider's invoices have their ids stored.
-func (s store) known(ctx context.Context, tenantID uuid.UUID, invoices []psp.Invoice) (map[string]bool, error) {
+// storedIDs returns which of the provider's invoices have their ids stored.
+func (s store) storedIDs(ctx context.Context, tenantID uuid.UUID, invoices []psp.Invoice) (map[string]bool, error) {
 	ids := make([]string, len(invoices))
 	for i, in := range invoices {
 		ids[i] = in.ID
 	}
 	known := map[string]bool{}
-	err := s.ofIDs(ctx, `SELECT psp_invoice_id FROM psp_invoices WHERE tenant_id = $1::uuid AND psp_invoice_id`, tenantID, ids,
+	err := s.queryByIDs(ctx, `SELECT psp_invoice_id FROM psp_invoices WHERE tenant_id = $1::uuid AND psp_invoice_id`, tenantID, ids,
 		func(scan func(...any) error) error {
 			var id string
 			err := scan(&id)
@@ -52,24 +52,24 @@ func (s store) known(ctx context.Context, tenantID uuid.UUID, invoices []psp.Inv
 // mostIDs is how many ids a statement looks for: databases bound its parameters.
 const mostIDs = 1000
 
-// ofIDs runs a query of a tenant's rows that ends with the column in which the ids are
+// queryByIDs runs a query of a tenant's rows that ends with the column in which the ids are
 // looked for. It calls row for each.
-func (s store) ofIDs(ctx context.Context, query string, tenantID uuid.UUID, ids []string, row func(scan func(...any) error) error) error {
+func (s store) queryByIDs(ctx context.Context, query string, tenantID uuid.UUID, ids []string, row func(scan func(...any) error) error) error {
 	for some := range slices.Chunk(ids, mostIDs) {
 		wanted := make([]any, len(some))
 		for i, id := range some {
 			wanted[i] = id
 		}
 		values, args := sqldb.Values(s.db, 2, wanted, "text")
-		if err := s.each(ctx, query+` IN (`+values+`)`, append([]any{tenantID}, args...), row); err != nil {
+		if err := s.queryRows(ctx, query+` IN (`+values+`)`, append([]any{tenantID}, args...), row); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// each runs a query and calls row for each row of the result.
-func (s store) each(ctx context.Context, query string, args []any, row func(scan func(...any) error) error) error {
+// queryRows runs a query and calls row for each row of the result.
+func (s store) queryRows(ctx context.Context, query string, args []any, row func(scan func(...any) error) error) error {
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, query, args...)
 	if err != nil {
 		return err
@@ -83,16 +83,16 @@ func (s store) each(ctx context.Context, query string, args []any, row func(scan
 	return rows.Err()
 }
 
-// remember stores the id that a provider's invoice has here, unless it is stored.
-func (s store) remember(ctx context.Context, inv Invoice) error {
+// storeIDs stores the id that a provider's invoice has here, unless it is stored.
+func (s store) storeIDs(ctx context.Context, inv Invoice) error {
 	err := s.q(ctx).RememberPSPInvoice(ctx, invoicesql.RememberPSPInvoiceParams{
 		PSPInvoiceID: inv.PSPInvoiceID, TenantID: inv.TenantID, ID: inv.ID, CreatedAt: inv.CreatedAt,
 	})
 	return sqldb.Wrap(err, "remember invoice")
 }
 
-// forget deletes the id of a provider's invoice unless an invoice was issued for it.
-func (s store) forget(ctx context.Context, tenantID uuid.UUID, pspID string) error {
+// deleteID deletes the id of a provider's invoice unless an invoice was issued for it.
+func (s store) deleteID(ctx context.Context, tenantID uuid.UUID, pspID string) error {
 	err := s.q(ctx).ForgetPSPInvoice(ctx, invoicesql.ForgetPSPInvoiceParams{TenantID: tenantID, PSPInvoiceID: pspID})
 	return sqldb.Wrap(err, "forget invoice")
 }
@@ -107,7 +107,7 @@ func (s store) pspInvoice(ctx context.Context, tenantID, id uuid.UUID) (string, 
 // not stored.
 func (s store) tenantOfInvoice(ctx context.Context, pspID string) (uuid.UUID, error) {
 	tenantID, err := s.q(ctx).TenantOfPSPInvoice(ctx, pspID)
-	return tenantID, sqldb.WrapAbsent(err, "find tenant of an invoice", errNotKept)
+	return tenantID, sqldb.WrapAbsent(err, "find tenant of an invoice", errNotStored)
 }
 
 // isIssued reports whether an invoice was issued for one of the provider.
@@ -120,13 +120,13 @@ func (s store) isIssued(ctx context.Context, tenantID uuid.UUID, pspID string) (
 	return err == nil, err
 }
 
-// kept lists what is stored of a tenant's invoices by the provider's id: of all, or of
+// storedInvoices lists what is stored of a tenant's invoices by the provider's id: of all, or of
 // the one that is named.
-func (s store) kept(ctx context.Context, tenantID uuid.UUID, one string) (map[string]kept, error) {
+func (s store) storedInvoices(ctx context.Context, tenantID uuid.UUID, one string) (map[string]storedInvoice, error) {
 	rows, err := s.q(ctx).KeptInvoices(ctx, invoicesql.KeptInvoicesParams{TenantID: tenantID, One: one})
-	list := make(map[string]kept, len(rows))
+	list := make(map[string]storedInvoice, len(rows))
 	for _, row := range rows {
-		k := kept{pspID: row.PSPInvoiceID}
+		k := storedInvoice{pspID: row.PSPInvoiceID}
 		if row.Status != nil {
 			k.status, k.totalCents, k.currency = Status(*row.Status), *row.TotalCents, *row.Currency
 		}

@@ -26,10 +26,10 @@ func TestManyIDs(t *testing.T) {
 		}
 		s := store{db: db}
 		last := invoices[len(invoices)-1]
-		if err := s.remember(t.Context(), Invoice{ID: uuid.New(), TenantID: tenantID, PSPInvoiceID: last.ID}); err != nil {
+		if err := s.storeIDs(t.Context(), Invoice{ID: uuid.New(), TenantID: tenantID, PSPInvoiceID: last.ID}); err != nil {
 			t.Fatal(err)
 		}
-		known, err := s.known(t.Context(), tenantID, invoices)
+		known, err := s.storedIDs(t.Context(), tenantID, invoices)
 		if err != nil || len(known) != 1 || !known[last.ID] {
 			t.Errorf("known are %v, %v", known, err)
 		}

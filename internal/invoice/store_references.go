@@ -18,7 +18,7 @@ import (
 // given invoices: a tenant may have had thousands.
 func (s store) references(ctx context.Context, tenantID uuid.UUID, invoices ...psp.Invoice) (references, error) {
 	refs := references{
-		subscriptions: map[string]subscriptionRef{}, lines: map[string]billed{}, linked: map[string]billed{}, former: map[string]billed{},
+		subscriptions: map[string]subscriptionRef{}, lines: map[string]lineSource{}, linked: map[string]lineSource{}, former: map[string]lineSource{},
 	}
 	var err error
 	if refs.minorUnits, err = s.decimals(ctx); err != nil {
@@ -33,7 +33,7 @@ func (s store) references(ctx context.Context, tenantID uuid.UUID, invoices ...p
 		if err != nil {
 			return refs, err
 		}
-		refs.subscriptions[row.PSPSubscriptionID] = subscriptionRef{row.ID, billed{planID: &row.PlanID, name: name}}
+		refs.subscriptions[row.PSPSubscriptionID] = subscriptionRef{row.ID, lineSource{planID: &row.PlanID, name: name}}
 	}
 	plans, err := s.q(ctx).LinkedPlanPrices(ctx)
 	if err != nil {
@@ -44,18 +44,18 @@ func (s store) references(ctx context.Context, tenantID uuid.UUID, invoices ...p
 		if err != nil {
 			return refs, err
 		}
-		refs.linked[*row.PSPPriceID] = billed{planID: &row.PlanID, name: name}
+		refs.linked[*row.PSPPriceID] = lineSource{planID: &row.PlanID, name: name}
 	}
 	meters, err := s.q(ctx).LinkedMeterPrices(ctx)
 	if err != nil {
 		return refs, sqldb.Wrap(err, "list linked prices of meters")
 	}
 	for _, row := range meters {
-		name, err := i18n.Named(row.Name, row.FeatureName)
+		name, err := i18n.LocalizedNames(row.Name, row.FeatureName)
 		if err != nil {
 			return refs, err
 		}
-		refs.linked[row.PSPPriceID] = billed{meterID: &row.MeterID, name: name}
+		refs.linked[row.PSPPriceID] = lineSource{meterID: &row.MeterID, name: name}
 	}
 	if err := s.addLinesSeen(ctx, tenantID, refs, invoices); err != nil {
 		return refs, err
@@ -71,10 +71,10 @@ func (s store) addLinesSeen(ctx context.Context, tenantID uuid.UUID, refs refere
 			ids = append(ids, line.ID)
 		}
 	}
-	err := s.ofIDs(ctx, `SELECT psp_line_id, plan_id, meter_id, name FROM psp_invoice_lines WHERE tenant_id = $1::uuid AND psp_line_id`, tenantID, ids,
+	err := s.queryByIDs(ctx, `SELECT psp_line_id, plan_id, meter_id, name FROM psp_invoice_lines WHERE tenant_id = $1::uuid AND psp_line_id`, tenantID, ids,
 		func(scan func(...any) error) error {
 			var id string
-			var of billed
+			var of lineSource
 			var name sqldb.JSON
 			if err := scan(&id, &of.planID, &of.meterID, &name); err != nil {
 				return err
@@ -104,7 +104,7 @@ func (s store) addFormer(ctx context.Context, tenantID uuid.UUID, refs reference
 			if err != nil {
 				return sqldb.Wrap(err, "read what a price billed last")
 			}
-			of := billed{planID: row.PlanID, meterID: row.MeterID}
+			of := lineSource{planID: row.PlanID, meterID: row.MeterID}
 			if err := json.Unmarshal(row.Name, &of.name); err != nil {
 				return sqldb.Wrap(err, "parse name of a line")
 			}
@@ -114,11 +114,11 @@ func (s store) addFormer(ctx context.Context, tenantID uuid.UUID, refs reference
 	return nil
 }
 
-// rememberLines stores what the lines of an invoice are for, where that is known and not
+// storeLineSources stores what the lines of an invoice are for, where that is known and not
 // stored yet.
-func (s store) rememberLines(ctx context.Context, tenantID uuid.UUID, in psp.Invoice, refs references, now time.Time) error {
+func (s store) storeLineSources(ctx context.Context, tenantID uuid.UUID, in psp.Invoice, refs references, now time.Time) error {
 	for _, line := range in.Lines {
-		of := refs.of(line)
+		of := refs.sourceOf(line)
 		if _, seen := refs.lines[line.ID]; seen || of.planID == nil && of.meterID == nil {
 			continue
 		}
@@ -144,7 +144,7 @@ func planNameOf(product, plan sqldb.JSON) (map[string]string, error) {
 	if err := json.Unmarshal(plan, &plans); err != nil {
 		return nil, sqldb.Wrap(err, "parse name of a plan")
 	}
-	return planName(products, plans), nil
+	return lineName(products, plans), nil
 }
 
 // decimals reads how many decimals each currency has.

@@ -19,7 +19,7 @@ func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references, locale st
 		Number: in.Number, Status: Status(in.Status),
 		Subtotal: amount(in.Total - in.Tax), Tax: amount(in.Tax), Total: amount(in.Total), BalanceApplied: amount(in.BalanceApplied),
 		IssueDate: in.CreatedAt, DueDate: in.DueAt, PaidAt: in.PaidAt, HasPDF: in.PDFURL != "", Action: in.Action,
-		Billed: Billed{
+		Billed: BilledParty{
 			Name: orNil(in.Billed.Name), Email: orNil(in.Billed.Email),
 			Address: BilledAddress{
 				Line1: orNil(in.Billed.Address.Line1), Line2: orNil(in.Billed.Address.Line2), City: orNil(in.Billed.Address.City),
@@ -35,7 +35,7 @@ func fromProvider(tenantID uuid.UUID, in psp.Invoice, refs references, locale st
 		inv.UpdatedAt = *in.PaidAt
 	}
 	if inv.Number == "" {
-		inv.Number = words.Text(locale, "draft", nil) // it gets its number when it is finalized
+		inv.Number = lineTexts.Text(locale, "draft", nil) // it gets its number when it is finalized
 	}
 	if ref, ok := refs.subscriptions[in.SubscriptionID]; ok {
 		inv.SubscriptionID = &ref.id

@@ -44,7 +44,7 @@ type InvoiceView struct {
 	PaidAt             *shape.Time          `json:"paid_at"`
 	PDFURL             *string              `json:"pdf_url"`
 	PaymentAction      *money.PaymentAction `json:"payment_action"`
-	BillingInfo        Billed               `json:"billing_info"`
+	BillingInfo        BilledParty          `json:"billing_info"`
 	Lines              []InvoiceLineView    `json:"lines"`
 	CreatedAt          shape.Time           `json:"created_at"`
 	UpdatedAt          shape.Time           `json:"updated_at"`

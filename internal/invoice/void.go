@@ -38,7 +38,7 @@ func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 		return Invoice{}, err
 	}
 	after := before
-	after.Status, after.Action = Void, money.PaymentAction{}
+	after.Status, after.Action = StatusVoid, money.PaymentAction{}
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		if _, err := s.deps.Tenants.Lock(ctx, tenantID); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 				return err // a notification has changed the state already
 			}
 		}
-		if before.Status != Draft {
+		if before.Status != StatusDraft {
 			if err := s.publish(ctx, after); err != nil {
 				return err
 			}
@@ -63,7 +63,7 @@ func (s *Service) Void(ctx context.Context, tenantID, id uuid.UUID) (Invoice, er
 		return after, err
 	}
 	now, err := s.source.get(ctx, tenantID, id)
-	if before.Status == Draft && errors.Is(err, errNotFound) {
+	if before.Status == StatusDraft && errors.Is(err, errNotFound) {
 		return after, nil // it was deleted
 	}
 	return now, err

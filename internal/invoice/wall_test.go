@@ -24,12 +24,12 @@ func TestWall(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := dateOf(issuing.wall(moment)); got != want {
+			if got := dateOf(issuing.wallTime(moment)); got != want {
 				t.Errorf("%s in %q is %s, want %s", at, zone, got, want)
 			}
 		}
 	}
-	if at := time.Unix(1, 0); !(&Issuing{}).wall(at).Equal(at) {
+	if at := time.Unix(1, 0); !(&Issuing{}).wallTime(at).Equal(at) {
 		t.Error("without a time zone dates are in UTC")
 	}
 }

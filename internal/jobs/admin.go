@@ -14,8 +14,8 @@ import (
 var (
 	// ErrNotDead is the error for a job that does not exist or is not dead.
 	ErrNotDead = errors.New("no such dead job")
-	// ErrEmptied is the error of Retry for a job that has lost its payload (see Redact).
-	ErrEmptied = errors.New("its payload had a token and was not kept, so it can only be dropped")
+	// ErrPayloadDeleted is the error of Retry for a job that has lost its payload (see Redact).
+	ErrPayloadDeleted = errors.New("its payload had a token and was not kept, so it can only be dropped")
 )
 
 // DeadJob is a job that is not tried again.
@@ -31,7 +31,7 @@ type DeadJob struct {
 
 // Dead lists at most limit dead jobs of a kind ("" for all kinds), the latest first.
 func (q *Queue) Dead(ctx context.Context, kind string, limit int) ([]DeadJob, error) {
-	return q.store.dead(ctx, kind, limit)
+	return q.store.listDead(ctx, kind, limit)
 }
 
 // DeadIDs lists all dead jobs of a kind ("" for all kinds), the oldest first.
@@ -100,8 +100,8 @@ func (q *Queue) Stats(ctx context.Context) (Stats, error) {
 	return stats, nil
 }
 
-// Due are the jobs of a kind that wait although they are due.
-type Due struct {
+// DueJobs are the jobs of a kind that wait although they are due.
+type DueJobs struct {
 	Kind  string
 	Count int64
 	// Lag is for how long the earliest of them has been due.
@@ -110,7 +110,7 @@ type Due struct {
 
 // DueByKind returns what is due in all instances together, periodic functions included. It
 // looks at the 10,000 jobs that have been due for the longest.
-func (q *Queue) DueByKind(ctx context.Context) ([]Due, error) {
+func (q *Queue) DueByKind(ctx context.Context) ([]DueJobs, error) {
 	return q.store.dueByKind(ctx, q.clock.Now())
 }
 

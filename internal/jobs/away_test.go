@@ -41,7 +41,7 @@ func TestTheEndOfAJobWhileTheDatabaseIsAway(t *testing.T) {
 			goOn <- nil
 		}
 		silent(t, began)
-		line.Mend()
+		line.Restore()
 		testkit.Eventually(t, "the return of the database", func() bool { return r.db.Ping(t.Context()) == nil })
 		waitFor(t, q, want)
 		silent(t, began)

@@ -31,11 +31,11 @@ func TestDueByKind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := map[string]jobs.Due{}
+		got := map[string]jobs.DueJobs{}
 		for _, d := range due {
 			got[d.Kind] = d
 		}
-		want := map[string]jobs.Due{"mail": {Kind: "mail", Count: 3, Lag: time.Minute + time.Second}, "import": {Kind: "import", Count: 1, Lag: time.Second}}
+		want := map[string]jobs.DueJobs{"mail": {Kind: "mail", Count: 3, Lag: time.Minute + time.Second}, "import": {Kind: "import", Count: 1, Lag: time.Second}}
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Error(diff)
 		}

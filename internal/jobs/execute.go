@@ -21,8 +21,8 @@ const (
 // recordPatience is how long the end of a run is tried to be recorded: not longer than its
 // lease, less the time that the handler took.
 const (
-	recordPatience = leaseTime - handlerTimeout
-	recordPause    = 250 * time.Millisecond
+	recordTimeout = leaseTime - handlerTimeout
+	recordPause   = 250 * time.Millisecond
 )
 
 // maxErrorLength bounds a stored error, in bytes.
@@ -34,7 +34,7 @@ const maxErrorLength = 2000
 func (q *Queue) execute(work context.Context, c claimed) {
 	began := q.lease.Now()
 	traced, end := q.tracer.Job(work, c.Kind, c.origin, c.Attempt)
-	err := q.call(traced, c)
+	err := q.runHandler(traced, c)
 	became := outcome(err, work.Err() != nil)
 	end(became)
 	q.observe(c.Kind, became, q.lease.Now().Sub(began))
@@ -47,7 +47,7 @@ func (q *Queue) execute(work context.Context, c claimed) {
 		log.ErrorContext(ctx, "the end of a job was not recorded; it may run again", "error", err)
 	}
 	if c.key != nil {
-		q.laneOf[c.Kind].poke() // Its twin may start now.
+		q.laneOf[c.Kind].wakeUp() // Its twin may start now.
 	}
 }
 
@@ -63,12 +63,12 @@ func outcome(err error, interrupted bool) string {
 	}
 }
 
-// call runs the handler; a panic becomes an error.
-func (q *Queue) call(ctx context.Context, c claimed) (err error) {
+// runHandler runs the handler; a panic becomes an error.
+func (q *Queue) runHandler(ctx context.Context, c claimed) (err error) {
 	if c.Attempt > q.attemptsOf(c.Kind) && !c.periodic {
 		// The process died during the last attempt. Without this check such a job
 		// would kill one process after the other.
-		return Fatal(errors.New("jobs: the worker ended before the job did"))
+		return MarkFatal(errors.New("jobs: the worker ended before the job did"))
 	}
 	ctx, cancel := context.WithTimeout(ctx, q.timeout)
 	defer cancel()
@@ -100,7 +100,7 @@ func (q *Queue) recordPatiently(ctx, work context.Context, c claimed, err error)
 		if again && errors.Is(failed, errLeaseLost) {
 			return nil // an attempt before was recorded, and only its answer was lost
 		}
-		if !sqldb.IsUnavailable(failed) || work.Err() != nil || q.lease.Now().Sub(began) > recordPatience {
+		if !sqldb.IsUnavailable(failed) || work.Err() != nil || q.lease.Now().Sub(began) > recordTimeout {
 			return failed
 		}
 		select {
@@ -130,7 +130,7 @@ func (q *Queue) record(ctx context.Context, c claimed, err error, interrupted bo
 		if redact := q.redactions[c.Kind]; redact != nil {
 			c.Payload, emptied = redact(c.Payload)
 		}
-		return q.store.bury(ctx, c, now, text, emptied)
+		return q.store.markDead(ctx, c, now, text, emptied)
 	}
 	return q.store.release(ctx, c, c.Attempt, now.Add(backoff(c.Attempt)), &text)
 }

@@ -76,7 +76,7 @@ type Job struct {
 // same way.
 func (j Job) Decode(v any) error {
 	if err := json.Unmarshal(j.Payload, v); err != nil {
-		return Fatal(fmt.Errorf("jobs: payload of %s: %w", j.Kind, err))
+		return MarkFatal(fmt.Errorf("jobs: payload of %s: %w", j.Kind, err))
 	}
 	return nil
 }
@@ -172,14 +172,14 @@ func (q *Queue) Enqueue(ctx context.Context, kind string, payload any, opts ...O
 	for _, opt := range opts {
 		opt(&o)
 	}
-	err = q.store.insert(ctx, waiting{
+	err = q.store.insert(ctx, waitingJob{
 		id: sqldb.NewID(), kind: kind, key: o.key, payload: string(text), due: o.at.UTC(), created: now, origin: tracing.Origin(ctx),
 	})
 	if err != nil {
 		return err
 	}
 	if l := q.laneOf[kind]; l != nil {
-		q.db.AfterCommit(ctx, l.poke)
+		q.db.AfterCommit(ctx, l.wakeUp)
 	}
 	return nil
 }
@@ -192,13 +192,13 @@ func (q *Queue) Redact(kind string, r Redaction) { q.redactions[kind] = r }
 // It never blocks.
 func (q *Queue) Wake() {
 	for _, l := range q.lanes {
-		l.poke()
+		l.wakeUp()
 	}
 }
 
-// Fatal marks an error as permanent: the job is dead at once, without another
+// MarkFatal marks an error as permanent: the job is dead at once, without another
 // attempt. Fatal(nil) is nil.
-func Fatal(err error) error {
+func MarkFatal(err error) error {
 	if err == nil {
 		return nil
 	}

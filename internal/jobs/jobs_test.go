@@ -321,7 +321,7 @@ func TestMovedTimeDoesNotStartAJobTwice(t *testing.T) {
 // A worker whose lease was taken over cannot finish the job for the other.
 func TestALateWorkerChangesNothing(t *testing.T) {
 	t.Parallel()
-	for name, result := range map[string]error{"done": nil, "failed": errOops, "fatal": jobs.Fatal(errOops)} {
+	for name, result := range map[string]error{"done": nil, "failed": errOops, "fatal": jobs.MarkFatal(errOops)} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			each(t, func(t *testing.T, r *rig) {
@@ -353,7 +353,7 @@ func TestDeadJobs(t *testing.T) {
 		message  string
 	}{
 		"attempts used up": {func(context.Context, jobs.Job) error { return errOops }, 3, "oops"},
-		"fatal":            {func(context.Context, jobs.Job) error { return errors.Join(jobs.Fatal(errOops)) }, 1, "oops"},
+		"fatal":            {func(context.Context, jobs.Job) error { return errors.Join(jobs.MarkFatal(errOops)) }, 1, "oops"},
 		"payload":          {func(_ context.Context, j jobs.Job) error { return j.Decode(new(int)) }, 1, "jobs: payload of a"},
 		"panic":            {func(context.Context, jobs.Job) error { panic("boom") }, 3, "jobs: panic: boom"},
 		"unprintable":      {func(context.Context, jobs.Job) error { return errors.New("a\x00b\xffc") }, 3, "a�b�c"},
@@ -404,7 +404,7 @@ func TestRetry(t *testing.T) {
 	each(t, func(t *testing.T, r *rig) {
 		q := r.queue(nil)
 		attempts := make(chan int, 10)
-		result := jobs.Fatal(errOops)
+		result := jobs.MarkFatal(errOops)
 		q.Handle("a", func(_ context.Context, job jobs.Job) error {
 			attempts <- job.Attempt
 			return result

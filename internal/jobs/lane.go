@@ -67,8 +67,8 @@ func (l *Lane) Every(name string, every time.Duration, f func(ctx context.Contex
 	l.q.periods[kind] = every
 }
 
-// poke makes the lane look for work; it never blocks.
-func (l *Lane) poke() {
+// wakeUp makes the lane look for work; it never blocks.
+func (l *Lane) wakeUp() {
 	select {
 	case l.wake <- struct{}{}:
 	default: // It is about to look anyway.

@@ -16,7 +16,7 @@ func TestDeadJobsAreKeptWithoutSecrets(t *testing.T) {
 	t.Parallel()
 	each(t, func(t *testing.T, r *rig) {
 		q := r.queue(nil)
-		q.Handle("mail", func(context.Context, jobs.Job) error { return jobs.Fatal(errOops) })
+		q.Handle("mail", func(context.Context, jobs.Job) error { return jobs.MarkFatal(errOops) })
 		q.Redact("mail", func(payload []byte) ([]byte, bool) {
 			return bytes.ReplaceAll(payload, []byte("hush"), []byte("[removed]")), bytes.Contains(payload, []byte("hush"))
 		})
@@ -32,7 +32,7 @@ func TestDeadJobsAreKeptWithoutSecrets(t *testing.T) {
 			want := error(nil)
 			switch string(d.Payload) {
 			case `"a token: [removed]"`:
-				want = jobs.ErrEmptied
+				want = jobs.ErrPayloadDeleted
 			case `"plain"`:
 			default:
 				t.Errorf("kept with %s", d.Payload)

@@ -100,7 +100,7 @@ func (l *Lane) run(ctx, work context.Context, running *sync.WaitGroup) {
 // which the clock had before it was set back.
 func (q *Queue) schedule(ctx context.Context) error {
 	now := q.clock.Now()
-	if err := q.store.hasten(ctx, now, now.Add(2*maxPause)); err != nil {
+	if err := q.store.makeDue(ctx, now, now.Add(2*maxPause)); err != nil {
 		return err
 	}
 	for _, kind := range slices.Sorted(maps.Keys(q.periods)) {

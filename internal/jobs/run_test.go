@@ -61,7 +61,7 @@ func TestPeriodicAfterAnError(t *testing.T) {
 		})
 		start(t, q)
 		receive(t, runs)
-		results <- jobs.Fatal(errOops)
+		results <- jobs.MarkFatal(errOops)
 		settle(t, q, runs)
 		r.advance(2*time.Second, q)
 		receive(t, runs)

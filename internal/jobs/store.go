@@ -25,8 +25,8 @@ func (s store) q(ctx context.Context) *jobssql.Queries { return jobssql.New(s.db
 // errNoneDue is returned where no job is due.
 var errNoneDue = errors.New("jobs: none is due")
 
-// waiting is a job that is not running.
-type waiting struct {
+// waitingJob is a job that is not running.
+type waitingJob struct {
 	id           uuid.UUID
 	kind         string
 	key          *string
@@ -36,7 +36,7 @@ type waiting struct {
 }
 
 // insert adds a waiting job, under the rules of Key if it has one.
-func (s store) insert(ctx context.Context, job waiting) error {
+func (s store) insert(ctx context.Context, job waitingJob) error {
 	var err error
 	if job.key != nil {
 		err = s.q(ctx).InsertKeyed(ctx, jobssql.InsertKeyedParams{
@@ -67,9 +67,9 @@ func (s store) insertPeriodic(ctx context.Context, kind string, now, latest time
 	})
 }
 
-// hasten makes the jobs due at now that wait only because the clock was set back: those that
+// makeDue makes the jobs due at now that wait only because the clock was set back: those that
 // were due at once, and those that are to be tried again, which is never later than latest.
-func (s store) hasten(ctx context.Context, now, latest time.Time) error {
+func (s store) makeDue(ctx context.Context, now, latest time.Time) error {
 	return sqldb.Wrap(s.q(ctx).Hasten(ctx, jobssql.HastenParams{Now: now, Latest: latest}), "hasten jobs")
 }
 
@@ -140,7 +140,7 @@ RETURNING id, kind, unique_key, payload, periodic, attempt, due_at, origin`, arg
 // complete removes a job that is done.
 func (s store) complete(ctx context.Context, c claimed) error {
 	n, err := s.q(ctx).Complete(ctx, jobssql.CompleteParams{ID: c.ID, LeaseID: &c.lease})
-	return held(n, err, "complete job")
+	return checkLease(n, err, "complete job")
 }
 
 // release makes a job wait again until due. If a job of the same kind and key was
@@ -161,7 +161,7 @@ func (s store) release(ctx context.Context, c claimed, attempt int, due time.Tim
 			n, err := s.q(ctx).Release(ctx, jobssql.ReleaseParams{
 				ID: c.ID, LeaseID: &c.lease, Attempt: int32(attempt), DueAt: due, LastError: lastError,
 			})
-			return held(n, err, "release job")
+			return checkLease(n, err, "release job")
 		})
 	}
 	// A twin that is committed in between is not seen by the delete and violates the
@@ -176,12 +176,12 @@ func (s store) release(ctx context.Context, c claimed, attempt int, due time.Tim
 	return err
 }
 
-// bury keeps a job as dead; emptied says that its payload is not what it was.
-func (s store) bury(ctx context.Context, c claimed, now time.Time, lastError string, emptied bool) error {
+// markDead keeps a job as dead; emptied says that its payload is not what it was.
+func (s store) markDead(ctx context.Context, c claimed, now time.Time, lastError string, emptied bool) error {
 	n, err := s.q(ctx).Bury(ctx, jobssql.BuryParams{
 		ID: c.ID, LeaseID: &c.lease, DeadAt: &now, LastError: &lastError, Payload: string(c.Payload), IsEmptied: emptied,
 	})
-	return held(n, err, "bury job")
+	return checkLease(n, err, "bury job")
 }
 
 // deleteOldDead deletes jobs that died in a time, the oldest first, and returns when they
@@ -195,16 +195,16 @@ func (s store) deleteOldDead(ctx context.Context, earliest, before time.Time, mo
 	return at, sqldb.Wrap(err, "delete old dead jobs")
 }
 
-// held returns errLeaseLost where a change that depends on the lease changed no row.
-func held(rows int64, err error, doing string) error {
+// checkLease returns errLeaseLost where a change that depends on the lease changed no row.
+func checkLease(rows int64, err error, doing string) error {
 	if err == nil && rows == 0 {
 		return errLeaseLost
 	}
 	return sqldb.Wrap(err, doing)
 }
 
-// dead lists at most limit dead jobs of a kind ("" for all), the latest first.
-func (s store) dead(ctx context.Context, kind string, limit int) ([]DeadJob, error) {
+// listDead lists at most limit dead jobs of a kind ("" for all), the latest first.
+func (s store) listDead(ctx context.Context, kind string, limit int) ([]DeadJob, error) {
 	rows, err := s.q(ctx).Dead(ctx, jobssql.DeadParams{Kind: kind, Most: int32(min(limit, 1<<20))})
 	if err != nil {
 		return nil, sqldb.Wrap(err, "list dead jobs")
@@ -239,15 +239,15 @@ func (s store) dropDead(ctx context.Context, id uuid.UUID) error {
 }
 
 // takeDead removes a dead job and returns it, or ErrNotDead or ErrEmptied.
-func (s store) takeDead(ctx context.Context, id uuid.UUID) (waiting, error) {
+func (s store) takeDead(ctx context.Context, id uuid.UUID) (waitingJob, error) {
 	row, err := s.q(ctx).TakeDead(ctx, id)
 	if err != nil {
 		if emptied, e := s.q(ctx).IsEmptied(ctx, id); e == nil && emptied {
-			return waiting{}, ErrEmptied
+			return waitingJob{}, ErrPayloadDeleted
 		}
-		return waiting{}, sqldb.WrapAbsent(err, "take dead job", ErrNotDead)
+		return waitingJob{}, sqldb.WrapAbsent(err, "take dead job", ErrNotDead)
 	}
-	return waiting{id: id, kind: row.Kind, key: row.UniqueKey, payload: row.Payload, created: row.CreatedAt, origin: row.Origin}, nil
+	return waitingJob{id: id, kind: row.Kind, key: row.UniqueKey, payload: row.Payload, created: row.CreatedAt, origin: row.Origin}, nil
 }
 
 // count returns how many jobs there are, without Lag.
@@ -260,14 +260,14 @@ func (s store) count(ctx context.Context) (Stats, error) {
 }
 
 // dueByKind returns what is due at now.
-func (s store) dueByKind(ctx context.Context, now time.Time) ([]Due, error) {
+func (s store) dueByKind(ctx context.Context, now time.Time) ([]DueJobs, error) {
 	rows, err := s.q(ctx).DueByKind(ctx, jobssql.DueByKindParams{Now: now, Most: countLimit})
 	if err != nil {
 		return nil, sqldb.Wrap(err, "read due jobs by kind")
 	}
-	list := make([]Due, len(rows))
+	list := make([]DueJobs, len(rows))
 	for i, r := range rows {
-		list[i] = Due{Kind: r.Kind, Count: r.Due, Lag: now.Sub(r.DueAt)}
+		list[i] = DueJobs{Kind: r.Kind, Count: r.Due, Lag: now.Sub(r.DueAt)}
 	}
 	return list, nil
 }

@@ -42,8 +42,8 @@ func (r *Recorder) Add(id uuid.UUID, last *time.Time, now time.Time) {
 	r.at[id] = minute
 }
 
-// take returns what is not stored yet, and forgets it.
-func (r *Recorder) take() map[uuid.UUID]time.Time {
+// takePending returns what is not stored yet, and forgets it.
+func (r *Recorder) takePending() map[uuid.UUID]time.Time {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	at := r.at
@@ -70,7 +70,7 @@ func (r *Recorder) Run(ctx context.Context) error {
 // has locked one of them waits for another. What fails is left out: the next use says it
 // again.
 func (r *Recorder) flush(ctx context.Context) {
-	for id, at := range r.take() {
+	for id, at := range r.takePending() {
 		if err := r.store(ctx, id, at); err != nil {
 			if ctx.Err() == nil && r.log != nil {
 				r.log.WarnContext(ctx, "a use was not stored", "error", err)

@@ -7,7 +7,7 @@ import "time"
 func NewPatientRedis(url string) (*Redis, error) { return newRedis(url, time.Minute) }
 
 // Room shows the arithmetic that all counters share.
-func Room(c Count, limit int) bool { return c.room(limit) }
+func Room(c Count, limit int) bool { return c.hasRoom(limit) }
 
 // RedisKey shows under which name a key is stored.
 func RedisKey(key string) string { return redisKey(key) }

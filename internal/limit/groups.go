@@ -17,7 +17,7 @@ const (
 	OnboardingStart = "onboarding_start"
 	Onboarding      = "onboarding"  // status, retry, complete
 	Invitations     = "invitations" // public: view, accept, accept with registration
-	Inviting        = "inviting"    // what mails an invitation, by the caller's tenant
+	InvitationMails = "inviting"    // what mails an invitation, by the caller's tenant
 	Catalog         = "catalog"     // public: products, plans, features, currencies
 	APIKeys         = "api_keys"    // making and rotating API keys, by the caller's tenant
 	Avatar          = "avatar"
@@ -45,7 +45,7 @@ var perMinute = map[string]int{
 	OnboardingStart:  5,
 	Onboarding:       10,
 	Invitations:      30,
-	Inviting:         20,
+	InvitationMails:  20,
 	Catalog:          60,
 	APIKeys:          10,
 	Avatar:           10,
@@ -60,15 +60,15 @@ var perMinute = map[string]int{
 // Defaults returns every group with its requests per minute.
 func Defaults() map[string]int { return maps.Clone(perMinute) }
 
-// ByTenant reports whether all members of a tenant share a group's figure.
-func ByTenant(group string) bool { return group == Inviting || group == APIKeys }
+// IsPerTenant reports whether all members of a tenant share a group's figure.
+func IsPerTenant(group string) bool { return group == InvitationMails || group == APIKeys }
 
 // KeysOfTenant is how many times a group's figure the API keys of one tenant have together. Each
 // key has the figure alone.
 const KeysOfTenant = 5
 
-// Known reports whether there is a group of that name.
-func Known(group string) bool {
+// IsGroup reports whether there is a group of that name.
+func IsGroup(group string) bool {
 	_, ok := perMinute[group]
 	return ok
 }

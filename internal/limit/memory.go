@@ -57,7 +57,7 @@ func (m *Memory) Take(_ context.Context, key string, limit, hits int) (Count, er
 		return Count{}, err
 	}
 	count := Count{Current: current, Previous: previous, Elapsed: now.Sub(window)}
-	if !count.room(limit - hits + 1) {
+	if !count.hasRoom(limit - hits + 1) {
 		return count, nil
 	}
 	if err := s.counter.IncrementBy(key, window, hits); err != nil {

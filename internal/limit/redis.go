@@ -106,7 +106,7 @@ func redisOptions(rawURL string, timeout time.Duration) (*redis.Options, error) 
 // Take implements Counter. Hits count even if their caller goes away meanwhile.
 func (r *Redis) Take(ctx context.Context, key string, limit, hits int) (Count, error) {
 	if !r.circuit.TryAcquirePermit() {
-		return Count{}, r.unasked()
+		return Count{}, r.outageError()
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.timeout)
 	defer cancel()
@@ -139,8 +139,8 @@ func (r *Redis) Ping(ctx context.Context) error { return r.client.Ping(ctx).Err(
 // Close closes the connections. Take fails from then on.
 func (r *Redis) Close() error { return r.client.Close() }
 
-// unasked returns the error while Redis is left alone, with the last failure.
-func (r *Redis) unasked() error {
+// outageError returns the error while Redis is left alone, with the last failure.
+func (r *Redis) outageError() error {
 	if last := r.failure.Load(); last != nil {
 		return fmt.Errorf("left alone after: %w", *last)
 	}

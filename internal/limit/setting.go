@@ -33,7 +33,7 @@ func ParseSetting(text string) (map[string]int, error) {
 		switch {
 		case !found:
 			return nil, fmt.Errorf("%q is not on, off or group=number", strings.TrimSpace(part))
-		case !Known(group):
+		case !IsGroup(group):
 			return nil, fmt.Errorf("unknown group %q (known are %s)", group, strings.Join(slices.Sorted(maps.Keys(perMinute)), ", "))
 		case seen[group]:
 			return nil, fmt.Errorf("group %q is given twice", group)

@@ -64,7 +64,7 @@ func TestDefaults(t *testing.T) {
 		t.Error(diff)
 	}
 	limit.Defaults()["login"] = 0
-	if limit.Defaults()["login"] != 5 || !limit.Known("login") || limit.Known("logn") {
+	if limit.Defaults()["login"] != 5 || !limit.IsGroup("login") || limit.IsGroup("logn") {
 		t.Error("the table can be changed from outside, or does not know its groups")
 	}
 }

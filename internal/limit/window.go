@@ -8,19 +8,19 @@ import "time"
 
 const windowMicros = int64(Window / time.Microsecond)
 
-// used returns the hits of the last minute, times windowMicros.
-func (c Count) used() int64 {
+// weightedHits returns the hits of the last minute, times windowMicros.
+func (c Count) weightedHits() int64 {
 	return int64(c.Current)*windowMicros + int64(c.Previous)*(windowMicros-c.Elapsed.Microseconds())
 }
 
-// room reports whether one more hit fits.
-func (c Count) room(limit int) bool {
-	return c.used()+windowMicros <= int64(limit)*windowMicros
+// hasRoom reports whether one more hit fits.
+func (c Count) hasRoom(limit int) bool {
+	return c.weightedHits()+windowMicros <= int64(limit)*windowMicros
 }
 
 // remaining returns how many more hits fit right now.
 func (c Count) remaining(limit int) int {
-	return int(max(0, int64(limit)*windowMicros-c.used()) / windowMicros)
+	return int(max(0, int64(limit)*windowMicros-c.weightedHits()) / windowMicros)
 }
 
 // one is the limit of a group that counts exactly: a window begins with the hit itself, so

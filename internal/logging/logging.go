@@ -72,7 +72,7 @@ type handler struct {
 // Handle implements slog.Handler.
 func (h handler) Handle(ctx context.Context, r slog.Record) error {
 	r = r.Clone()
-	if !h.filter.pass(&r) || !h.Enabled(ctx, r.Level) {
+	if !h.filter.acceptRecord(&r) || !h.Enabled(ctx, r.Level) {
 		return nil
 	}
 	if id, ok := ctx.Value(requestIDKey{}).(string); ok {
@@ -115,8 +115,8 @@ type outage struct {
 	suppressed int // lines since then
 }
 
-// pass adjusts r and reports whether to log it.
-func (f *filter) pass(r *slog.Record) bool {
+// acceptRecord adjusts r and reports whether to log it.
+func (f *filter) acceptRecord(r *slog.Record) bool {
 	if r.Level < slog.LevelWarn {
 		return true
 	}
@@ -127,7 +127,7 @@ func (f *filter) pass(r *slog.Record) bool {
 	if !f.hasOutage(r) {
 		return true
 	}
-	suppressed, due := f.due(r.Message)
+	suppressed, due := f.shouldLog(r.Message)
 	if suppressed > 0 {
 		r.AddAttrs(slog.Int("left_out", suppressed))
 	}
@@ -147,9 +147,9 @@ func (f *filter) hasOutage(r *slog.Record) (found bool) {
 	return found
 }
 
-// due reports whether to log a message of an outage now. If so, it returns the number of lines
+// shouldLog reports whether to log a message of an outage now. If so, it returns the number of lines
 // that were suppressed since the last one.
-func (f *filter) due(message string) (suppressed int, due bool) {
+func (f *filter) shouldLog(message string) (suppressed int, due bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	now, o := f.Clock.Now(), f.outages[message]

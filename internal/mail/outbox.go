@@ -59,7 +59,7 @@ func (o *Outbox) HandleSend(ctx context.Context, job jobs.Job) error {
 	sent := err == nil || errors.Is(err, ErrRefused) // a server that refuses a message works
 	o.lastSent.Store(&sent)
 	if errors.Is(err, ErrRefused) {
-		return jobs.Fatal(err)
+		return jobs.MarkFatal(err)
 	}
 	return err
 }
@@ -68,9 +68,9 @@ func (o *Outbox) HandleSend(ctx context.Context, job jobs.Job) error {
 // and underscores. Ids, which have 36 characters, are shorter.
 var tokens = regexp.MustCompile(`[A-Za-z0-9_-]{40,}`)
 
-// WithoutTokens is the Redaction of JobSend: whoever reads the payload later cannot follow
+// RedactTokens is the Redaction of JobSend: whoever reads the payload later cannot follow
 // its links.
-func WithoutTokens(payload []byte) (without []byte, found bool) {
+func RedactTokens(payload []byte) (without []byte, found bool) {
 	var m Message
 	if json.Unmarshal(payload, &m) != nil {
 		return []byte("{}"), true

@@ -128,7 +128,7 @@ func TestOutboxHandler(t *testing.T) {
 }
 
 func isFatal(err error) bool {
-	return reflect.TypeOf(err) == reflect.TypeOf(jobs.Fatal(mail.ErrRefused))
+	return reflect.TypeOf(err) == reflect.TypeOf(jobs.MarkFatal(mail.ErrRefused))
 }
 
 // Mail to an international domain has punycode in its envelope.

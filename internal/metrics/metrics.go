@@ -109,8 +109,8 @@ func (m *Metrics) ObserveCommits() {
 	m.registry.MustRegister(m.commits.transactions, m.commits.took, m.commits.waited)
 }
 
-// Committed records a commit that a number of transactions shared.
-func (m *Metrics) Committed(transactions int, took time.Duration) {
+// RecordCommit records a commit that a number of transactions shared.
+func (m *Metrics) RecordCommit(transactions int, took time.Duration) {
 	m.commits.transactions.Observe(float64(transactions))
 	m.commits.took.Observe(took.Seconds())
 }
@@ -134,8 +134,8 @@ func (m *Metrics) Request(ctx context.Context, method, route string, status int,
 	o.Observe(took.Seconds())
 }
 
-// Panicked counts a request that a panic ended.
-func (m *Metrics) Panicked() { m.panics.Inc() }
+// CountPanic counts a request that a panic ended.
+func (m *Metrics) CountPanic() { m.panics.Inc() }
 
 // ProviderCall starts timing a call to the payment provider. The function that it
 // returns records the call with its outcome.

@@ -36,11 +36,11 @@ func TestObserved(t *testing.T) {
 	m.Usage(3, 1, 2, 0)
 	m.Job("mail.send", "done", 2*time.Second)
 	m.WebhookAttempt("refused", time.Second)
-	m.Committed(7, time.Millisecond)
+	m.RecordCommit(7, time.Millisecond)
 	m.CommitWaited(time.Second)
 	m.Request(t.Context(), "GET", "", 404, time.Second)
 	m.ProviderCall("read price")("answered")
-	m.Panicked()
+	m.CountPanic()
 	wantLines(t, scrape(m),
 		`tenantry_build_info{commit="abc",database="sqlite",go_version="go1",version="v1.2.3"} 1`,
 		`tenantry_usage_events_total{outcome="accepted"} 3`, `tenantry_usage_events_total{outcome="duplicate"} 1`,

@@ -13,8 +13,8 @@ func Percent(current Total, limit int64) float64 {
 		return 100
 	}
 	// floor(10000 × current ÷ limit + ½), over a common denominator.
-	most := Total{Units: limit}.exact()
-	numerator := current.exact()
+	most := Total{Units: limit}.bigMillionths()
+	numerator := current.bigMillionths()
 	numerator.Mul(numerator, big.NewInt(20_000))
 	numerator.Add(numerator, most)
 	denominator := most.Lsh(most, 1)

@@ -29,9 +29,9 @@ var (
 	ErrTooLarge   = errors.New("money: larger than 10^12")
 )
 
-// Whole returns the quantity of n whole units; ok is false when it does not fit, which
+// WholeUnits returns the quantity of n whole units; ok is false when it does not fit, which
 // is beyond nine times Max.
-func Whole(n int64) (q Quantity, ok bool) {
+func WholeUnits(n int64) (q Quantity, ok bool) {
 	if n > math.MaxInt64/int64(One) || n < math.MinInt64/int64(One) {
 		return 0, false
 	}

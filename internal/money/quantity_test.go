@@ -174,11 +174,11 @@ func TestQuantityText(t *testing.T) {
 func TestWhole(t *testing.T) {
 	t.Parallel()
 	const most = math.MaxInt64 / int64(money.One)
-	if q, ok := money.Whole(most); !ok || q != money.Quantity(most)*money.One {
+	if q, ok := money.WholeUnits(most); !ok || q != money.Quantity(most)*money.One {
 		t.Errorf("Whole(%d) = %v, %v", most, q, ok)
 	}
 	for _, n := range []int64{most + 1, -most - 1, math.MaxInt64, math.MinInt64} {
-		if _, ok := money.Whole(n); ok {
+		if _, ok := money.WholeUnits(n); ok {
 			t.Errorf("Whole(%d) fits", n)
 		}
 	}

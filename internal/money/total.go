@@ -63,7 +63,7 @@ func (t Total) Exceeds(units int64) bool {
 
 // Quantity returns the total as a quantity; ok is false for one beyond all quantities.
 func (t Total) Quantity() (q Quantity, ok bool) {
-	whole, ok := Whole(t.Units)
+	whole, ok := WholeUnits(t.Units)
 	if !ok {
 		return 0, false
 	}
@@ -92,8 +92,8 @@ func (t Total) Ceil() int64 {
 	return t.Units
 }
 
-// exact is the total in millionths.
-func (t Total) exact() *big.Int {
+// bigMillionths is the total in millionths.
+func (t Total) bigMillionths() *big.Int {
 	n := new(big.Int).Mul(big.NewInt(t.Units), big.NewInt(int64(One)))
 	return n.Add(n, big.NewInt(t.Millionths))
 }

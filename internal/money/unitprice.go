@@ -103,7 +103,7 @@ func (p UnitPrice) Amount(t Total, step int64) int64 {
 	exact := big.NewInt(p.cents)
 	exact.Mul(exact, big.NewInt(trillion))
 	exact.Add(exact, big.NewInt(p.trillionths))
-	exact.Mul(exact, t.exact())
+	exact.Mul(exact, t.bigMillionths())
 
 	// exact counts units of 1 ÷ (10^12 × 10^6); floor(exact ÷ one + ½), where one is a step.
 	one := new(big.Int).Mul(big.NewInt(trillion), big.NewInt(int64(One)))

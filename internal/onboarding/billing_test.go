@@ -17,7 +17,7 @@ func TestCountryBeforePayment(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			s := apptest.Start(t, dialect, func(s *settings.Settings) {
-				apptest.PlatformManaged(s)
+				apptest.WithPlatformInvoices(s)
 				s.Invoices.Taxes = map[string]int64{"FR": 200_000}
 			})
 			start := func(changes map[string]any) apptest.Reply {

@@ -20,7 +20,7 @@ func TestPreferredCurrency(t *testing.T) {
 		}
 		open := func(currency string) string {
 			t.Helper()
-			return s.Call("POST", o.Path("/checkout"), o.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+			return s.Call("POST", o.Path("/checkout"), o.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 				"plan_id": s.PlanID(o, "team"), "currency": currency, "quantity": 1,
 			})).Want(200).Str("data.url")
 		}

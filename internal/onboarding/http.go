@@ -58,8 +58,8 @@ func (f BillingFields) apply(tenants *tenant.Service, b *tenant.BillingDetails) 
 	return tenants.SetVATNumber(b, f.VATNumber)
 }
 
-// comparable returns the fields without a VAT number if its country is broken.
-func (f BillingFields) comparable(ctx context.Context) BillingFields {
+// dropInvalidVATNumber returns the fields without a VAT number if its country is broken.
+func (f BillingFields) dropInvalidVATNumber(ctx context.Context) BillingFields {
 	if rest.IsBroken(ctx, "country") {
 		f.VATNumber = shape.Opt[string]{}
 	}
@@ -85,7 +85,7 @@ type StartedOnboarding struct {
 // CheckStart is the check behind rest.Checks for Start.
 func (h *HTTP) CheckStart(ctx context.Context, in *startInput) error {
 	b := in.Body
-	wrongNumber := b.comparable(ctx).apply(h.svc.deps.Tenants, new(tenant.BillingDetails))
+	wrongNumber := b.dropInvalidVATNumber(ctx).apply(h.svc.deps.Tenants, new(tenant.BillingDetails))
 	_, err := h.svc.checkFields(ctx, choice(b.PlanSlug, b.Currency, nil), b.Email, wrongNumber)
 	return fault.Join(err, account.CheckNewPassword(b.Password))
 }
@@ -101,7 +101,7 @@ func (h *HTTP) Start(ctx context.Context, in *startInput) (*rest.Body[StartedOnb
 	if err != nil {
 		return nil, err
 	}
-	view, err := h.svc.deps.Tenants.View(asOwner(ctx, started.User, started.Tenant.ID, started.Tenant.Name), started.Tenant)
+	view, err := h.svc.deps.Tenants.View(withOwner(ctx, started.User, started.Tenant.ID, started.Tenant.Name), started.Tenant)
 	if err != nil {
 		return nil, err
 	}
@@ -188,7 +188,7 @@ func (h *HTTP) CheckSetup(ctx context.Context, in *completeSetupInput) error {
 	if err != nil {
 		return err
 	}
-	return in.Body.comparable(ctx).apply(h.svc.deps.Tenants, &t.Billing)
+	return in.Body.dropInvalidVATNumber(ctx).apply(h.svc.deps.Tenants, &t.Billing)
 }
 
 // CompleteSetup handles PATCH /onboarding/complete-setup.

@@ -58,8 +58,8 @@ type Billing struct {
 	Wrong error
 }
 
-// Started is the result of Start.
-type Started struct {
+// StartResult is the result of Start.
+type StartResult struct {
 	User        account.User
 	Tokens      account.Tokens
 	Tenant      tenant.Tenant
@@ -72,39 +72,39 @@ type Started struct {
 // Invariant: if the checkout cannot be opened, the registration is undone, so that
 // the caller can start again with the same email. If the process ends in between,
 // the account stays; its owner can log in and retry the checkout.
-func (s *Service) Start(ctx context.Context, r account.Registration, b Billing, c Choice, grant account.Grant) (Started, error) {
+func (s *Service) Start(ctx context.Context, r account.Registration, b Billing, c Choice, grant account.Grant) (StartResult, error) {
 	plan, err := s.check(ctx, c, r.Email, b.Wrong)
 	if err != nil {
-		return Started{}, err
+		return StartResult{}, err
 	}
 	if err := s.deps.Subscriptions.RequireCountry(b.Country, plan, c.Currency); err != nil {
-		return Started{}, err
+		return StartResult{}, err
 	}
 	if r.TenantName == "" {
 		r.TenantName = r.Name
 	}
 	var id uuid.UUID
-	user, tokens, err := s.deps.Accounts.RegisterAnd(ctx, r, grant, func(ctx context.Context, user account.User) error {
+	user, tokens, err := s.deps.Accounts.RegisterWith(ctx, r, grant, func(ctx context.Context, user account.User) error {
 		id, err = s.deps.Tenants.CreateWith(ctx, user.ID, tenant.New{Name: r.TenantName, Currency: c.Currency, Billing: b.BillingDetails})
 		return err
 	})
 	if err != nil {
-		return Started{}, err
+		return StartResult{}, err
 	}
-	started := Started{User: user, Tokens: tokens}
-	url, err := s.openCheckout(asOwner(ctx, user, id, r.TenantName), id, plan, c)
+	started := StartResult{User: user, Tokens: tokens}
+	url, err := s.openCheckout(withOwner(ctx, user, id, r.TenantName), id, plan, c)
 	if err == nil {
 		started.CheckoutURL = url
 		started.Tenant, err = s.deps.Tenants.Get(ctx, id)
 	}
 	if err != nil {
-		return Started{}, errors.Join(err, s.undo(ctx, user.ID, id))
+		return StartResult{}, errors.Join(err, s.undo(ctx, user.ID, id))
 	}
 	return started, nil
 }
 
-// asOwner returns ctx with the new user as its caller.
-func asOwner(ctx context.Context, user account.User, tenantID uuid.UUID, tenantName string) context.Context {
+// withOwner returns ctx with the new user as its caller.
+func withOwner(ctx context.Context, user account.User, tenantID uuid.UUID, tenantName string) context.Context {
 	return authz.With(ctx, &authz.Caller{
 		UserID: user.ID, Name: user.Name, Email: user.Email,
 		Tenant: &authz.Membership{
@@ -139,7 +139,7 @@ func (s *Service) check(ctx context.Context, c Choice, email string, other error
 	if err != nil {
 		return catalog.Plan{}, err
 	}
-	if plan, err = s.deps.Catalog.Offered(ctx, plan); err != nil {
+	if plan, err = s.deps.Catalog.WithActivePrices(ctx, plan); err != nil {
 		return catalog.Plan{}, err
 	}
 	if _, ok := plan.PriceIn(c.Currency); !ok {
@@ -156,7 +156,7 @@ func (s *Service) check(ctx context.Context, c Choice, email string, other error
 func (s *Service) checkFields(ctx context.Context, c Choice, email string, other error) (catalog.Plan, error) {
 	taken := s.deps.Accounts.CheckEmail(ctx, email)
 	plan, noPlan := s.deps.Catalog.PlanBySlug(ctx, c.PlanSlug)
-	if errors.Is(noPlan, catalog.ErrNotFound) || noPlan == nil && !plan.OnSale() {
+	if errors.Is(noPlan, catalog.ErrNotFound) || noPlan == nil && !plan.IsOnSale() {
 		noPlan = fault.OnField("plan_slug", "validation.exists")
 	}
 	exists, noCurrency := s.deps.Catalog.CurrencyExists(ctx, c.Currency)

@@ -21,35 +21,35 @@ type Budget struct{ entries, bytes int64 }
 func (b *Budget) Add(bytes int64) error {
 	b.bytes += bytes
 	if b.bytes > MaxBytes && b.entries > 0 {
-		return tooLarge(b.entries)
+		return tooLargeError(b.entries)
 	}
 	b.entries++
 	return nil
 }
 
-type boundKey struct{}
+type byteLimitKey struct{}
 
-// bound is what a page's related records may take, in all queries for them.
-type bound struct{ entries, bytes int64 }
+// byteLimit is what a page's related records may take, in all queries for them.
+type byteLimit struct{ entries, bytes int64 }
 
-// Bounding returns a context in which Among reads at most MaxBytes of texts in all, for
+// WithByteLimit returns a context in which Among reads at most MaxBytes of texts in all, for
 // the records that come along with a page of some entries. More is refused as Budget says,
 // but for a single entry.
-func Bounding(ctx context.Context, entries int) context.Context {
-	return context.WithValue(ctx, boundKey{}, &bound{entries: int64(entries)})
+func WithByteLimit(ctx context.Context, entries int) context.Context {
+	return context.WithValue(ctx, byteLimitKey{}, &byteLimit{entries: int64(entries)})
 }
 
-func (b *bound) add(bytes int64) error {
+func (b *byteLimit) add(bytes int64) error {
 	if b == nil || b.entries <= 1 {
 		return nil
 	}
 	if b.bytes += bytes; b.bytes > MaxBytes {
-		return tooLarge(b.entries / 2) // how many fit is not known before all is read
+		return tooLargeError(b.entries / 2) // how many fit is not known before all is read
 	}
 	return nil
 }
 
-func tooLarge(fitting int64) error {
+func tooLargeError(fitting int64) error {
 	return &fault.Error{Kind: fault.Invalid, Fields: []fault.Field{{
 		Path: "per_page", Message: "validation.page_bytes", Args: map[string]any{"max": fitting},
 	}}}

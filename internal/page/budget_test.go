@@ -69,16 +69,16 @@ func TestPagesAreBoundedInBytes(t *testing.T) {
 		}
 		among := func(ctx context.Context) error {
 			ids := []uuid.UUID{uuid.Nil}
-			return page.Among(ctx, db.Conn(ctx), `SELECT a FROM large WHERE '00000000-0000-0000-0000-000000000000'::uuid IN`, ids,
+			return page.FetchByIDs(ctx, db.Conn(ctx), `SELECT a FROM large WHERE '00000000-0000-0000-0000-000000000000'::uuid IN`, ids,
 				func(row page.Scanner) error { var a string; return row.Scan(&a) })
 		}
 		if err := among(ctx); err != nil {
 			t.Errorf("what belongs to no page: %v", err)
 		}
-		if err := among(page.Bounding(ctx, 1)); err != nil {
+		if err := among(page.WithByteLimit(ctx, 1)); err != nil {
 			t.Errorf("what belongs to one entry: %v", err)
 		}
-		bounded := page.Bounding(ctx, 10)
+		bounded := page.WithByteLimit(ctx, 10)
 		if err := among(bounded); err != nil { // 5 halves of a third
 			t.Errorf("the first query: %v", err)
 		}

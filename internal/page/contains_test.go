@@ -16,7 +16,7 @@ import (
 
 // one is a list of a single text, the argument of the statement.
 var one = page.Spec{
-	Filters:  map[string]page.Filter{"text": {Kind: page.Partial, Exprs: []string{"x"}}},
+	Filters:  map[string]page.Filter{"text": {Kind: page.PartialMatch, Exprs: []string{"x"}}},
 	Tiebreak: "x",
 }
 
@@ -131,7 +131,7 @@ func TestPartialAtItsLongest(t *testing.T) {
 	}
 	needle := string(letters)
 	spec := page.Spec{
-		Filters:  map[string]page.Filter{"text": {Kind: page.Partial, Exprs: []string{"''", "''", "''", "''", "''", "''", "''", "''", "x"}}},
+		Filters:  map[string]page.Filter{"text": {Kind: page.PartialMatch, Exprs: []string{"''", "''", "''", "''", "''", "''", "''", "''", "x"}}},
 		Tiebreak: "x",
 	}
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {

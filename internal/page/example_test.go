@@ -10,13 +10,13 @@ import (
 // A list declares what callers may ask for. Parse checks a query string against it.
 func ExampleSpec_Parse() {
 	spec := page.Spec{
-		Filters:     map[string]page.Filter{"status": {Kind: page.Exact, Exprs: []string{"status"}}},
+		Filters:     map[string]page.Filter{"status": {Kind: page.ExactMatch, Exprs: []string{"status"}}},
 		Sorts:       map[string]string{"name": "name"},
 		DefaultSort: "name",
 		Tiebreak:    "id",
 	}
 	query, err := spec.Parse(url.Values{"filter[status]": {"active"}, "page": {"2"}, "per_page": {"10"}})
-	fmt.Println(query.Filtered(), err)
+	fmt.Println(query.HasFilter(), err)
 
 	list := page.New(query, "https://app.example.com/api/v1/members", []string{"Ada"}, 16)
 	fmt.Println(list.Meta.CurrentPage, list.Meta.LastPage, list.Meta.Total)

@@ -59,10 +59,10 @@ func Fetch[T any](
 	return items, total, nil
 }
 
-// Among runs a query whose text ends before a list of ids, of which there must be at
+// FetchByIDs runs a query whose text ends before a list of ids, of which there must be at
 // least one ("… WHERE id IN"), and reads its rows with scan. How much is bounded where
 // ctx is of Bounding.
-func Among(ctx context.Context, conn sqldb.DBTX, query string, ids []uuid.UUID, scan func(Scanner) error) error {
+func FetchByIDs(ctx context.Context, conn sqldb.DBTX, query string, ids []uuid.UUID, scan func(Scanner) error) error {
 	places, args := make([]string, len(ids)), make([]any, len(ids))
 	for i, id := range ids {
 		places[i], args[i] = "$"+strconv.Itoa(i+1)+"::uuid", id
@@ -72,7 +72,7 @@ func Among(ctx context.Context, conn sqldb.DBTX, query string, ids []uuid.UUID, 
 		return err
 	}
 	defer func() { _ = rows.Close() }() // rows.Err below returns what went wrong
-	budget, _ := ctx.Value(boundKey{}).(*bound)
+	budget, _ := ctx.Value(byteLimitKey{}).(*byteLimit)
 	for rows.Next() {
 		row := weigher{row: rows}
 		if err := scan(&row); err != nil {

@@ -22,12 +22,12 @@ func FuzzParse(f *testing.F) {
 	}
 	spec := page.Spec{
 		Filters: map[string]page.Filter{
-			"name": {Kind: page.Partial, Exprs: []string{"name", "title"}}, "id": {Kind: page.UUID, Exprs: []string{"id"}},
+			"name": {Kind: page.PartialMatch, Exprs: []string{"name", "title"}}, "id": {Kind: page.UUID, Exprs: []string{"id"}},
 			"on": {Kind: page.Bool, Exprs: []string{"is_on"}}, "kind": {Kind: page.Enum, Exprs: []string{"kind"}, Values: []string{"a", "b"}},
 			"n": {Kind: page.Integer, Exprs: []string{"n"}}, "day": {Kind: page.DateFrom, Exprs: []string{"at"}},
 			"until": {Kind: page.DateTo, Exprs: []string{"at"}}, "exact": {Exprs: []string{"code"}},
 		},
-		Params: map[string]page.Filter{"search": {Kind: page.Partial, Exprs: []string{"name"}}},
+		Params: map[string]page.Filter{"search": {Kind: page.PartialMatch, Exprs: []string{"name"}}},
 		Sorts:  map[string]string{"name": "name", "id": "id"}, DefaultSort: "name", Tiebreak: "id", Includes: []string{"a", "b.c"},
 	}
 	sel := page.Select{Columns: "id", From: "things"}

@@ -104,7 +104,7 @@ func pageOf(t *testing.T, link *string) string {
 func TestLinksKeepTheQuery(t *testing.T) {
 	t.Parallel()
 	spec := page.Spec{
-		Filters:  map[string]page.Filter{"name": {Kind: page.Partial, Exprs: []string{"name"}}},
+		Filters:  map[string]page.Filter{"name": {Kind: page.PartialMatch, Exprs: []string{"name"}}},
 		Sorts:    map[string]string{"age": "age"},
 		Tiebreak: "id",
 	}

@@ -14,7 +14,7 @@ import (
 
 // plainly is a list that filters by plain names, and by a number.
 var plainly = page.Spec{
-	Params:   map[string]page.Filter{"search": {Kind: page.Exact, Exprs: []string{"name", "slug"}}, "active": {Kind: page.Bool, Exprs: []string{"active"}}},
+	Params:   map[string]page.Filter{"search": {Kind: page.ExactMatch, Exprs: []string{"name", "slug"}}, "active": {Kind: page.Bool, Exprs: []string{"active"}}},
 	Filters:  map[string]page.Filter{"user": {Kind: page.Integer, Exprs: []string{"user_id"}}},
 	Tiebreak: "id",
 }

@@ -39,8 +39,8 @@ type order struct {
 // a nested one.
 func (q Query) Includes(name string) bool { return q.includes[name] }
 
-// Filtered reports whether the caller gave a filter.
-func (q Query) Filtered() bool { return len(q.conditions) > 0 }
+// HasFilter reports whether the caller gave a filter.
+func (q Query) HasFilter() bool { return len(q.conditions) > 0 }
 
 // OnlyFiltered reports whether the caller gave no other filter than one.
 func (q Query) OnlyFiltered(name string) bool {
@@ -49,7 +49,7 @@ func (q Query) OnlyFiltered(name string) bool {
 
 // Param returns the value of a parameter as Parse read it: the last one given, without
 // blanks around it, or "" if there is none.
-func (q Query) Param(name string) string { return last(q.values, name) }
+func (q Query) Param(name string) string { return lastValue(q.values, name) }
 
 // Parse checks the query of a request. The error is a 400 for a filter, sort or include
 // that the list does not have, and one 422 for all values that are invalid.
@@ -70,10 +70,10 @@ func (s Spec) Parse(query url.Values) (Query, error) {
 	q.page = parseCount(query, "page", 1, 0, &broken)
 	q.perPage = parseCount(query, "per_page", cmp.Or(s.PerPage, DefaultPerPage), MaxPerPage, &broken)
 	for _, name := range names {
-		q.add(s.Filters[name], last(query, "filter["+name+"]"), "filter."+name, &broken)
+		q.add(s.Filters[name], lastValue(query, "filter["+name+"]"), "filter."+name, &broken)
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.Params)) {
-		q.add(s.Params[name], last(query, name), name, &broken)
+		q.add(s.Params[name], lastValue(query, name), name, &broken)
 	}
 	if err := broken.Err(); err != nil {
 		return Query{}, err
@@ -106,7 +106,7 @@ func (s Spec) filterNames(query url.Values) ([]string, error) {
 		}
 		name := strings.TrimSuffix(strings.TrimPrefix(key, "filter["), "]")
 		if _, ok := s.Filters[name]; !ok || key != "filter["+name+"]" {
-			return nil, notAllowed("error.filter_not_allowed", name)
+			return nil, notAllowedError("error.filter_not_allowed", name)
 		}
 		names = append(names, name)
 	}
@@ -121,7 +121,7 @@ func (s Spec) parseSort(query url.Values) ([]order, error) {
 	}
 	for _, name := range asked {
 		if _, ok := s.Sorts[strings.TrimPrefix(name, "-")]; !ok {
-			return nil, notAllowed("error.sort_not_allowed", name)
+			return nil, notAllowedError("error.sort_not_allowed", name)
 		}
 	}
 	if len(asked) == 0 && s.DefaultSort != "" {
@@ -154,7 +154,7 @@ func (s Spec) parseIncludes(query url.Values) (map[string]bool, error) {
 	includes := map[string]bool{}
 	for _, name := range asked {
 		if !slices.Contains(s.Includes, name) {
-			return nil, notAllowed("error.include_not_allowed", name)
+			return nil, notAllowedError("error.include_not_allowed", name)
 		}
 		includes[name] = true
 		for i, c := range name {
@@ -172,7 +172,7 @@ func (s Spec) parseIncludes(query url.Values) (map[string]bool, error) {
 func list(query url.Values, name, message string) ([]string, error) {
 	for key := range query {
 		if strings.HasPrefix(key, name+"[") {
-			return nil, notAllowed(message, key)
+			return nil, notAllowedError(message, key)
 		}
 	}
 	var items []string
@@ -188,7 +188,7 @@ func list(query url.Values, name, message string) ([]string, error) {
 
 // parseCount reads page or per_page: 1 to most, where 0 means no maximum.
 func parseCount(query url.Values, name string, otherwise, most int64, broken *fault.Fields) int64 {
-	text := last(query, name)
+	text := lastValue(query, name)
 	if text == "" {
 		return otherwise
 	}
@@ -204,8 +204,8 @@ func parseCount(query url.Values, name string, otherwise, most int64, broken *fa
 	return n
 }
 
-// last reads a parameter that takes one value. If it is repeated, the last one counts.
-func last(query url.Values, name string) string {
+// lastValue reads a parameter that takes one value. If it is repeated, the last one counts.
+func lastValue(query url.Values, name string) string {
 	values := query[name]
 	if len(values) == 0 {
 		return ""
@@ -216,7 +216,7 @@ func last(query url.Values, name string) string {
 // maxEcho is how many bytes of a caller's text an error repeats.
 const maxEcho = 64
 
-func notAllowed(message, name string) error {
+func notAllowedError(message, name string) error {
 	name = strings.ToValidUTF8(name[:min(len(name), maxEcho)], "")
 	return &fault.Error{Kind: fault.Malformed, Message: message, Args: map[string]any{"name": name}}
 }

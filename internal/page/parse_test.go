@@ -16,8 +16,8 @@ import (
 // things has a filter of every kind.
 var things = page.Spec{
 	Filters: map[string]page.Filter{
-		"code":   {Kind: page.Exact, Exprs: []string{"code"}},
-		"name":   {Kind: page.Partial, Exprs: []string{"name"}},
+		"code":   {Kind: page.ExactMatch, Exprs: []string{"code"}},
+		"name":   {Kind: page.PartialMatch, Exprs: []string{"name"}},
 		"active": {Kind: page.Bool, Exprs: []string{"active"}},
 		"owner":  {Kind: page.UUID, Exprs: []string{"owner"}},
 		"type":   {Kind: page.Enum, Exprs: []string{"type"}, Values: []string{"flat", "seat"}},

@@ -15,7 +15,7 @@ import (
 func TestAfter(t *testing.T) {
 	t.Parallel()
 	for _, length := range []int{0, 1, page.PartSize - 1, page.PartSize, page.PartSize + 1, 3*page.PartSize + 7} {
-		next := page.After(0, func(_ context.Context, last, most int) (part []int, err error) {
+		next := page.ReadAfter(0, func(_ context.Context, last, most int) (part []int, err error) {
 			for n := last + 1; n <= length && len(part) < most; n++ {
 				part = append(part, n)
 			}
@@ -35,7 +35,7 @@ func TestAfter(t *testing.T) {
 		}
 	}
 	broken := errors.New("broken")
-	next := page.After(0, func(context.Context, int, int) ([]int, error) { return make([]int, page.PartSize), broken })
+	next := page.ReadAfter(0, func(context.Context, int, int) ([]int, error) { return make([]int, page.PartSize), broken })
 	if _, more, err := next(t.Context()); more || !errors.Is(err, broken) {
 		t.Errorf("%v, more: %v", err, more)
 	}
@@ -55,7 +55,7 @@ func TestLimits(t *testing.T) {
 			t.Fatal(err)
 		}
 		q, err := page.ParsePart(values)
-		if err != nil || q.Whole() {
+		if err != nil || q.IsWhole() {
 			t.Fatalf("%s: %v", query, err)
 		}
 		if limit, offset := q.Limits(); [2]int32{limit, offset} != want {

@@ -37,14 +37,14 @@ type Kind uint8
 // The kinds of filters. A value that a kind does not take is a 422 on
 // filter.<name>.
 const (
-	Exact    Kind = iota // equal to the text
-	Partial              // one of Exprs contains the text, without regard to case
-	Bool                 // true, false, 1 or 0
-	UUID                 // equal to the UUID
-	Enum                 // equal to one of Values
-	Integer              // equal to the integer
-	DateFrom             // not before a datetime, or a date's first moment in UTC
-	DateTo               // not after a datetime, or a date's last moment in UTC
+	ExactMatch   Kind = iota // equal to the text
+	PartialMatch             // one of Exprs contains the text, without regard to case
+	Bool                     // true, false, 1 or 0
+	UUID                     // equal to the UUID
+	Enum                     // equal to one of Values
+	Integer                  // equal to the integer
+	DateFrom                 // not before a datetime, or a date's first moment in UTC
+	DateTo                   // not after a datetime, or a date's last moment in UTC
 )
 
 // Filter is one filter of a list.

@@ -110,7 +110,7 @@ func (b *builder) arg(value any) string {
 func (b *builder) comparisons(c condition) []string {
 	var compare func(expr string) string
 	switch c.filter.Kind {
-	case Partial:
+	case PartialMatch:
 		compare = b.contains(c.value.(string))
 	case DateFrom:
 		compare = b.operator(">=", c.value)

@@ -15,9 +15,9 @@ const (
 	// batch is how many rows one statement deletes: few enough that nobody waits long
 	// for its locks, on SQLite for the one lock of all writes.
 	batch = 1000
-	// turn is how long one run goes on, well below the time that a job has. What is left
+	// maxRunTime is how long one run goes on, well below the time that a job has. What is left
 	// then is for the next run.
-	turn = 30 * time.Second
+	maxRunTime = 30 * time.Second
 )
 
 // Table is a table whose old rows are deleted.
@@ -48,7 +48,7 @@ func New(c clock.Clock, log *slog.Logger, tables ...Table) *Pruner {
 // after each one for as long as that took, so that at least half of the database's time is
 // left to others. An error of one table does not keep the others from their turn.
 func (p *Pruner) Run(ctx context.Context) error {
-	over, cancel := context.WithTimeout(ctx, turn)
+	over, cancel := context.WithTimeout(ctx, maxRunTime)
 	defer cancel()
 	var failed error
 	for _, t := range p.tables {

@@ -113,7 +113,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 		return nil
 	})
 	step("Restricted", func(context.Context) error {
-		is("the key is restricted", !p.Restricted())
+		is("the key is restricted", !p.HasRestrictedKey())
 		return nil
 	})
 	metadata := map[string]string{"tenant_id": "0198c6f0", "checkout_id": "0198c6f1"}
@@ -334,7 +334,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 	if _, err := its.Pending(t.Context(), customer, sub.ID); err != nil {
 		t.Errorf("what waits: %v", err)
 	}
-	if all, err := its.On(t.Context(), sub.LatestInvoiceID); err != nil || its.Again(t.Context(), all, clock.System().Now()) != nil {
+	if all, err := its.ListOfInvoice(t.Context(), sub.LatestInvoiceID); err != nil || its.Recreate(t.Context(), all, clock.System().Now()) != nil {
 		t.Errorf("items are not made again: %v", err)
 	}
 	if _, err := its.InvoiceOf(t.Context(), "ii_none"); p.remembers && !errors.Is(err, psp.ErrNotFound) {
@@ -357,7 +357,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 		if err != nil {
 			return err
 		}
-		_, err = p.GivenBack(ctx, in)
+		_, err = p.RefundedAmount(ctx, in)
 		return err
 	})
 	step("CollectDue", func(ctx context.Context) error { return p.CollectDue(ctx, sub.ID, "due") })

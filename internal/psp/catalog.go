@@ -66,7 +66,7 @@ func (c *Client) CreatePrice(ctx context.Context, p PriceParams) (Price, error) 
 	}
 	return writeOnce(ctx, c, "create price", p.Key, func(ctx context.Context) (Price, error) {
 		created, err := c.api.V1Prices.Create(ctx, &stripe.PriceCreateParams{
-			Params:     keyed(p.Key),
+			Params:     idempotencyParams(p.Key),
 			Product:    stripe.String(p.ProductID),
 			Currency:   stripe.String(strings.ToLower(p.Currency)),
 			UnitAmount: stripe.Int64(amount),
@@ -74,8 +74,8 @@ func (c *Client) CreatePrice(ctx context.Context, p PriceParams) (Price, error) 
 				Interval:      stripe.String(p.IntervalUnit),
 				IntervalCount: stripe.Int64(int64(p.IntervalCount)),
 			},
-			Nickname:  optional(p.Nickname),
-			LookupKey: optional(p.LookupKey),
+			Nickname:  stringOrNil(p.Nickname),
+			LookupKey: stringOrNil(p.LookupKey),
 			Metadata:  p.Metadata,
 		})
 		if err != nil {
@@ -87,7 +87,7 @@ func (c *Client) CreatePrice(ctx context.Context, p PriceParams) (Price, error) 
 			return Price{}, ErrNotDone
 		}
 		made, err := c.FindPrice(ctx, p.LookupKey)
-		return made, orNotDone(err)
+		return made, wrapNotDone(err)
 	})
 }
 
@@ -143,7 +143,7 @@ func (c *Client) newPrice(ctx context.Context, p *stripe.Price) (Price, error) {
 	price := Price{
 		ID:         p.ID,
 		Currency:   strings.ToUpper(string(p.Currency)),
-		UnitAmount: units.Exactly(exact.UnitAmount),
+		UnitAmount: units.FromProviderExact(exact.UnitAmount),
 		UnitPrice:  units.Decimal(exact.Decimal),
 		Active:     p.Active && isActive(exact.Product),
 		Nickname:   p.Nickname,

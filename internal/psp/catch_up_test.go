@@ -25,7 +25,7 @@ func TestCatchUpTakesWhatNoNotificationBrought(t *testing.T) {
 				eventJSON("evt_1", "invoice.paid", "in_1")+`]}`)
 		})
 		i := newInbox(t, db, provider.client(t))
-		i.On("invoice.paid", func(context.Context, psp.Event) error { return nil })
+		i.HandleKind("invoice.paid", func(context.Context, psp.Event) error { return nil })
 		body := eventJSON("evt_1", "invoice.paid", "in_1")
 		i.deliver(t.Context(), body, sign(body, oldSecret, 0))
 		for _, want := range []int{1, 0} {
@@ -61,7 +61,7 @@ func TestCatchUpGoesOnFromItsCursor(t *testing.T) {
 			}
 		})
 		i := newInbox(t, db, provider.client(t, func(c *psp.Config) { c.Retries = -1 }))
-		i.On("invoice.paid", func(context.Context, psp.Event) error { return nil })
+		i.HandleKind("invoice.paid", func(context.Context, psp.Event) error { return nil })
 		look := func() (since time.Time, err error) {
 			before := len(provider.requests())
 			_, err = i.CatchUp(t.Context())
@@ -117,7 +117,7 @@ func TestCatchUpReadsWhatIsHandled(t *testing.T) {
 		})
 		i := newInbox(t, db, provider.client(t))
 		for _, kind := range []string{"checkout.session.", "customer.subscription.", "invoice.", "invoice.paid", "customer.deleted"} {
-			i.On(kind, func(context.Context, psp.Event) error { return nil })
+			i.HandleKind(kind, func(context.Context, psp.Event) error { return nil })
 		}
 		if _, err := i.CatchUp(t.Context()); err != nil {
 			t.Fatal(err)
@@ -163,7 +163,7 @@ func TestPruneKeepsWhatCanComeAgain(t *testing.T) {
 			left  int
 		}{{29 * 24 * time.Hour, 1}, {2 * 24 * time.Hour, 0}} {
 			i.clock.Advance(step.after)
-			if _, err := i.DeleteOld(t.Context(), time.Time{}, i.clock.Now().Add(-inbox.ShortestMemory), 10); err != nil {
+			if _, err := i.DeleteOld(t.Context(), time.Time{}, i.clock.Now().Add(-inbox.MinRetention), 10); err != nil {
 				t.Fatal(err)
 			}
 			if got := i.stored(t); got != step.left {

@@ -47,12 +47,12 @@ type Change struct {
 	PeriodEnd           time.Time // of the present period
 	// Waiting is what is not among the subscription's pending items, but will be when the
 	// change is made. It counts in a preview alone.
-	Waiting Waiting
+	Waiting PendingAmounts
 }
 
-// Waiting are amounts that are to wait for the next invoice, in the provider's own minor
+// PendingAmounts are amounts that are to wait for the next invoice, in the provider's own minor
 // units. Credit is not positive.
-type Waiting struct {
+type PendingAmounts struct {
 	Credit, Charge int64
 	Currency       string // lower case
 }
@@ -93,7 +93,7 @@ func (c *Client) ChangeSubscription(
 		return Subscription{}, err
 	}
 	params.Metadata = metadata
-	return c.updateSubscription(ctx, "change subscription", ch.SubscriptionID, ch.madeIn, params)
+	return c.updateSubscription(ctx, "change subscription", ch.SubscriptionID, ch.isAppliedTo, params)
 }
 
 func (c *Client) changeParams(ctx context.Context, ch Change, payment, key string) (*stripe.SubscriptionUpdateParams, error) {
@@ -101,7 +101,7 @@ func (c *Client) changeParams(ctx context.Context, ch Change, payment, key strin
 	again, err := c.unpaidItems(ctx, ch)
 	plan := &stripe.SubscriptionUpdateItemParams{ID: stripe.String(ch.ItemID), Price: ch.newPrice(), Quantity: stripe.Int64(ch.Quantity)}
 	return &stripe.SubscriptionUpdateParams{
-		Params:            keyed(key),
+		Params:            idempotencyParams(key),
 		Items:             append([]*stripe.SubscriptionUpdateItemParams{plan}, meteredParams(ch.Metered)...),
 		ProrationBehavior: behavior, ProrationDate: date, PaymentBehavior: stripe.String(payment), TrialEnd: ch.trialEnd(),
 		AddInvoiceItems: again,
@@ -136,8 +136,8 @@ func (c *Client) unpaidItems(ctx context.Context, ch Change) ([]*stripe.Subscrip
 	}}, nil
 }
 
-// madeIn reports whether a subscription has the change.
-func (ch Change) madeIn(s Subscription) bool {
+// isAppliedTo reports whether a subscription has the change.
+func (ch Change) isAppliedTo(s Subscription) bool {
 	return s.PriceID == ch.PriceID && s.Quantity == ch.Quantity && s.hasMetered(ch.Metered)
 }
 
@@ -145,7 +145,7 @@ func (ch Change) madeIn(s Subscription) bool {
 // as it is, with the change in Pending. It takes no metadata, and no bank debits.
 func (c *Client) AwaitChange(ctx context.Context, ch Change, key string) (Subscription, error) {
 	waitsOrMade := func(s Subscription) bool {
-		return ch.madeIn(s) || s.Pending != nil && s.Pending.PriceID == ch.PriceID && s.Pending.Quantity == ch.Quantity
+		return ch.isAppliedTo(s) || s.Pending != nil && s.Pending.PriceID == ch.PriceID && s.Pending.Quantity == ch.Quantity
 	}
 	params, err := c.changeParams(ctx, ch, paidOrWaits, key)
 	if err != nil {
@@ -168,7 +168,7 @@ func (c *Client) SetQuantity(ctx context.Context, ch Change, monthly bool, key s
 	}
 	set := func(s Subscription) bool { return s.Quantity == ch.Quantity }
 	params := &stripe.SubscriptionUpdateParams{
-		Params:            keyed(key),
+		Params:            idempotencyParams(key),
 		Items:             []*stripe.SubscriptionUpdateItemParams{{ID: stripe.String(ch.ItemID), Quantity: stripe.Int64(ch.Quantity)}},
 		ProrationBehavior: stripe.String(collectProrations),
 		AddInvoiceItems:   again,
@@ -193,13 +193,13 @@ type MeteredChange struct {
 // reported for later times; what was reported for the present period before is not
 // billed at all, so none of it may have been.
 func (c *Client) ChangeMetered(ctx context.Context, id string, changes []MeteredChange, key string) (Subscription, error) {
-	params := &stripe.SubscriptionUpdateParams{Params: keyed(key), Items: meteredParams(changes), ProrationBehavior: stripe.String(noProrations)}
+	params := &stripe.SubscriptionUpdateParams{Params: idempotencyParams(key), Items: meteredParams(changes), ProrationBehavior: stripe.String(noProrations)}
 	return c.updateSubscription(ctx, "change metered items", id, func(s Subscription) bool { return s.hasMetered(changes) }, params)
 }
 
 func meteredParams(changes []MeteredChange) (items []*stripe.SubscriptionUpdateItemParams) {
 	for _, ch := range changes {
-		item := &stripe.SubscriptionUpdateItemParams{ID: optional(ch.ItemID), Price: optional(ch.PriceID)}
+		item := &stripe.SubscriptionUpdateItemParams{ID: stringOrNil(ch.ItemID), Price: stringOrNil(ch.PriceID)}
 		if ch.PriceID == "" {
 			item.Deleted = stripe.Bool(true)
 		}
@@ -226,7 +226,7 @@ func (s Subscription) hasMetered(changes []MeteredChange) bool {
 func (c *Client) ClearCancelAt(ctx context.Context, id, key string) (Subscription, error) {
 	cleared := func(s Subscription) bool { return s.CancelAt == nil }
 	return c.updateSubscription(ctx, "clear the date of the end", id, cleared, &stripe.SubscriptionUpdateParams{
-		Params: keyed(key), UnsetFields: []stripe.SubscriptionUpdateParamsUnsetField{stripe.SubscriptionUpdateParamsUnsetFieldCancelAt},
+		Params: idempotencyParams(key), UnsetFields: []stripe.SubscriptionUpdateParamsUnsetField{stripe.SubscriptionUpdateParamsUnsetFieldCancelAt},
 	})
 }
 
@@ -235,7 +235,7 @@ func (c *Client) ClearCancelAt(ctx context.Context, id, key string) (Subscriptio
 func (c *Client) SetCancelAtPeriodEnd(ctx context.Context, id string, ends bool, key string) (Subscription, error) {
 	scheduled := func(s Subscription) bool { return s.CancelAtPeriodEnd == ends }
 	return c.updateSubscription(ctx, "schedule cancellation", id, scheduled, &stripe.SubscriptionUpdateParams{
-		Params: keyed(key), CancelAtPeriodEnd: stripe.Bool(ends),
+		Params: idempotencyParams(key), CancelAtPeriodEnd: stripe.Bool(ends),
 	})
 }
 

@@ -56,7 +56,7 @@ type Checkout struct {
 // CreateCheckout opens a hosted checkout for a subscription.
 func (c *Client) CreateCheckout(ctx context.Context, p CheckoutParams) (Checkout, error) {
 	params := &stripe.CheckoutSessionCreateParams{
-		Params:           keyed(p.Key),
+		Params:           idempotencyParams(p.Key),
 		Mode:             stripe.String(stripe.CheckoutSessionModeSubscription),
 		Customer:         stripe.String(p.CustomerID),
 		LineItems:        []*stripe.CheckoutSessionCreateLineItemParams{{Price: stripe.String(p.PriceID)}},
@@ -64,7 +64,7 @@ func (c *Client) CreateCheckout(ctx context.Context, p CheckoutParams) (Checkout
 		SuccessURL:       stripe.String(p.SuccessURL),
 		CancelURL:        stripe.String(p.CancelURL),
 		Metadata:         p.Metadata,
-		Locale:           optional(p.Locale),
+		Locale:           stringOrNil(p.Locale),
 	}
 	if p.Quantity > 0 {
 		params.LineItems[0].Quantity = stripe.Int64(p.Quantity)
@@ -129,7 +129,7 @@ func newCheckout(s *stripe.CheckoutSession) Checkout {
 		Status:        string(s.Status),
 		PaymentStatus: string(s.PaymentStatus),
 		Metadata:      s.Metadata,
-		ExpiresAt:     at(s.ExpiresAt),
+		ExpiresAt:     timeFromUnix(s.ExpiresAt),
 	}
 	if s.Customer != nil {
 		checkout.CustomerID = s.Customer.ID

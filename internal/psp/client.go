@@ -134,14 +134,14 @@ func attempt[T any](ctx context.Context, c *Client, op string, f func(ctx contex
 		before := last
 		v, last = f(limited)
 		if before == nil || !isReplayed(last) {
-			verdict = judge(ctx, last) // a repeated answer says nothing new
+			verdict = classifyCall(ctx, last) // a repeated answer says nothing new
 		}
 		return last
 	})
 	if ran {
 		err = last // it says more than that the time is over
 	} else {
-		verdict = judge(ctx, err)
+		verdict = classifyCall(ctx, err)
 	}
 	if err != nil {
 		return zero, err
@@ -158,9 +158,9 @@ func read[T any](ctx context.Context, c *Client, op, id string, f func(ctx conte
 	return call(ctx, c, op, f)
 }
 
-// Ask is call for a package below this one, which says in the library's terms what it
+// Call is call for a package below this one, which says in the library's terms what it
 // asks. status is that of the provider's refusal, 0 if there is none.
-func Ask[T any](
+func Call[T any](
 	ctx context.Context, c *Client, op string, f func(ctx context.Context, api *stripe.Client) (T, error),
 ) (v T, status int, err error) {
 	v, err = attempt(ctx, c, op, func(ctx context.Context) (T, error) { return f(ctx, c.api) })
@@ -170,7 +170,7 @@ func Ask[T any](
 	if refusal, ok := errors.AsType[*stripe.Error](err); ok {
 		status = refusal.HTTPStatusCode
 	}
-	return v, status, busyOrUnavailable(op, err, c.cause(err))
+	return v, status, wrapUnavailable(op, err, c.cause(err))
 }
 
 func (c *Client) record(v verdict) {

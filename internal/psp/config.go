@@ -61,12 +61,12 @@ type Config struct {
 }
 
 func (c Config) withDefaults() Config {
-	orElse(&c.Timeout, DefaultTimeout)
-	orElse(&c.ConnectTimeout, DefaultConnectTimeout)
-	orElse(&c.Retries, DefaultRetries)
-	orElse(&c.RetryPause, DefaultRetryPause)
-	orElse(&c.BreakerLimit, DefaultBreakerLimit)
-	orElse(&c.BreakerPause, DefaultBreakerPause)
+	orDefault(&c.Timeout, DefaultTimeout)
+	orDefault(&c.ConnectTimeout, DefaultConnectTimeout)
+	orDefault(&c.Retries, DefaultRetries)
+	orDefault(&c.RetryPause, DefaultRetryPause)
+	orDefault(&c.BreakerLimit, DefaultBreakerLimit)
+	orDefault(&c.BreakerPause, DefaultBreakerPause)
 	c.Retries = max(c.Retries, 0)
 	if c.Observe == nil {
 		c.Observe = func(ctx context.Context, _ string) (context.Context, func(string)) { return ctx, func(string) {} }
@@ -77,7 +77,7 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-func orElse[T comparable](field *T, fallback T) {
+func orDefault[T comparable](field *T, fallback T) {
 	var zero T
 	if *field == zero {
 		*field = fallback

@@ -6,32 +6,32 @@ import (
 	"github.com/stripe/stripe-go/v85"
 )
 
-// keyed returns the parameters that make a write idempotent.
-func keyed(key string) stripe.Params {
+// idempotencyParams returns the parameters that make a write idempotent.
+func idempotencyParams(key string) stripe.Params {
 	return stripe.Params{IdempotencyKey: stripe.String(key)}
 }
 
-// optional returns nil for an empty parameter, which leaves it out. Sent empty it
+// stringOrNil returns nil for an empty parameter, which leaves it out. Sent empty it
 // would erase the value at the provider.
-func optional(s string) *string {
+func stringOrNil(s string) *string {
 	if s == "" {
 		return nil
 	}
 	return &s
 }
 
-// at returns the time of the provider's Unix seconds, nil for 0.
-func at(seconds int64) time.Time {
+// timeFromUnix returns the time of the provider's Unix seconds, nil for 0.
+func timeFromUnix(seconds int64) time.Time {
 	if seconds == 0 {
 		return time.Time{}
 	}
 	return time.Unix(seconds, 0).UTC()
 }
 
-func atOrNil(seconds int64) *time.Time {
+func timeFromUnixOrNil(seconds int64) *time.Time {
 	if seconds == 0 {
 		return nil
 	}
-	t := at(seconds)
+	t := timeFromUnix(seconds)
 	return &t
 }

@@ -60,18 +60,18 @@ func (c *Client) openIn(ctx context.Context, customerID, currency string) (strin
 	return call(ctx, c, "list what is open", func(ctx context.Context) (string, error) {
 		for _, status := range []stripe.InvoiceStatus{stripe.InvoiceStatusOpen, stripe.InvoiceStatusDraft} {
 			list := c.api.V1Invoices.List(ctx, &stripe.InvoiceListParams{Customer: stripe.String(customerID), Status: stripe.String(status)})
-			other, err := foreign(list.All(ctx), func(in *stripe.Invoice) stripe.Currency { return in.Currency }, currency)
+			other, err := findOtherCurrency(list.All(ctx), func(in *stripe.Invoice) stripe.Currency { return in.Currency }, currency)
 			if err != nil || other != "" {
 				return other, err
 			}
 		}
 		list := c.api.V1InvoiceItems.List(ctx, &stripe.InvoiceItemListParams{Customer: stripe.String(customerID), Pending: stripe.Bool(true)})
-		return foreign(list.All(ctx), func(item *stripe.InvoiceItem) stripe.Currency { return item.Currency }, currency)
+		return findOtherCurrency(list.All(ctx), func(item *stripe.InvoiceItem) stripe.Currency { return item.Currency }, currency)
 	})
 }
 
-// foreign returns the first currency in a list other than the given one.
-func foreign[T any](list stripe.Seq2[T, error], of func(T) stripe.Currency, currency string) (string, error) {
+// findOtherCurrency returns the first currency in a list other than the given one.
+func findOtherCurrency[T any](list stripe.Seq2[T, error], of func(T) stripe.Currency, currency string) (string, error) {
 	for item, err := range list {
 		if err != nil {
 			return "", err
@@ -86,15 +86,15 @@ func foreign[T any](list stripe.Seq2[T, error], of func(T) stripe.Currency, curr
 // metaCreditOf names the invoice whose credit an adjustment of a balance gives back.
 const metaCreditOf = "gives_back_credit_of"
 
-// GivesBackCredit reports whether an adjustment of a balance gives back what an invoice took.
-func GivesBackCredit(adjustment *stripe.CustomerBalanceTransaction) bool {
+// RestoresCredit reports whether an adjustment of a balance gives back what an invoice took.
+func RestoresCredit(adjustment *stripe.CustomerBalanceTransaction) bool {
 	return adjustment.Metadata[metaCreditOf] != ""
 }
 
-// giveBackCredit gives back what an invoice took from its customer's balance. A debt
+// restoreCredit gives back what an invoice took from its customer's balance. A debt
 // that it collected becomes one again, because its payment is refunded. The key serves
 // for a day; after that the adjustment is found by its metadata.
-func (c *Client) giveBackCredit(ctx context.Context, invoiceID, key string) error {
+func (c *Client) restoreCredit(ctx context.Context, invoiceID, key string) error {
 	if invoiceID == "" {
 		return nil
 	}
@@ -109,19 +109,19 @@ func (c *Client) giveBackCredit(ctx context.Context, invoiceID, key string) erro
 	if taken == 0 || in.Customer == nil || in.Status == stripe.InvoiceStatusDraft || in.Status == stripe.InvoiceStatusVoid {
 		return nil
 	}
-	given, err := c.gaveBackCredit(ctx, in.Customer.ID, invoiceID)
+	given, err := c.hasRestoredCredit(ctx, in.Customer.ID, invoiceID)
 	if err != nil || given {
 		return err
 	}
 	_, err = writeOnce(ctx, c, "give back credit", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1CustomerBalanceTransactions.Create(ctx, &stripe.CustomerBalanceTransactionCreateParams{
-			Params: keyed(key), Customer: stripe.String(in.Customer.ID),
+			Params: idempotencyParams(key), Customer: stripe.String(in.Customer.ID),
 			Amount: stripe.Int64(-taken), Currency: stripe.String(string(in.Currency)),
 			Metadata: map[string]string{metaCreditOf: invoiceID},
 		})
 		return struct{}{}, err
 	}, func(ctx context.Context) (struct{}, error) {
-		given, err := c.gaveBackCredit(ctx, in.Customer.ID, invoiceID)
+		given, err := c.hasRestoredCredit(ctx, in.Customer.ID, invoiceID)
 		if err == nil && !given {
 			err = ErrNotDone
 		}
@@ -130,8 +130,8 @@ func (c *Client) giveBackCredit(ctx context.Context, invoiceID, key string) erro
 	return err
 }
 
-// gaveBackCredit reports whether the credit that an invoice took was given back before.
-func (c *Client) gaveBackCredit(ctx context.Context, customerID, invoiceID string) (bool, error) {
+// hasRestoredCredit reports whether the credit that an invoice took was given back before.
+func (c *Client) hasRestoredCredit(ctx context.Context, customerID, invoiceID string) (bool, error) {
 	given, err := call(ctx, c, "list adjustments of the balance", func(ctx context.Context) (bool, error) {
 		list := c.api.V1CustomerBalanceTransactions.List(ctx, &stripe.CustomerBalanceTransactionListParams{
 			ListParams: stripe.ListParams{Limit: stripe.Int64(listPage)}, Customer: stripe.String(customerID),

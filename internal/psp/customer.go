@@ -41,14 +41,14 @@ const (
 func (c *Client) CreateCustomer(ctx context.Context, p CustomerParams) (string, error) {
 	return writeOnce(ctx, c, "create customer", p.Key, func(ctx context.Context) (string, error) {
 		params := &stripe.CustomerCreateParams{
-			Params: keyed(p.Key + "-" + p.fingerprint()),
-			Name:   optional(p.Name),
-			Email:  optional(p.Email),
+			Params: idempotencyParams(p.Key + "-" + p.fingerprint()),
+			Name:   stringOrNil(p.Name),
+			Email:  stringOrNil(p.Email),
 			Address: &stripe.AddressParams{
-				Line1:      optional(p.Address),
-				City:       optional(p.City),
-				PostalCode: optional(p.PostalCode),
-				Country:    optional(p.Country),
+				Line1:      stringOrNil(p.Address),
+				City:       stringOrNil(p.City),
+				PostalCode: stringOrNil(p.PostalCode),
+				Country:    stringOrNil(p.Country),
 			},
 			Metadata: map[string]string{metaTenant: p.TenantID},
 		}
@@ -83,7 +83,7 @@ func (c *Client) findCustomer(ctx context.Context, tenantID string) (string, err
 	for customer, err := range walk("", id, func(cursor string) (page[*stripe.Customer], error) {
 		return call(ctx, c, "find customer", func(ctx context.Context) (page[*stripe.Customer], error) {
 			list := c.api.V1Customers.List(ctx, &stripe.CustomerListParams{
-				ListParams: stripe.ListParams{Limit: stripe.Int64(listPage), StartingAfter: optional(cursor)},
+				ListParams: stripe.ListParams{Limit: stripe.Int64(listPage), StartingAfter: stringOrNil(cursor)},
 			})
 			if err := list.Err(); err != nil {
 				return page[*stripe.Customer]{}, err
@@ -129,7 +129,7 @@ func (c *Client) UpdateCustomer(ctx context.Context, id string, p CustomerParams
 		return c.failure(ctx, "update customer", errNoID)
 	}
 	params := &stripe.CustomerUpdateParams{
-		Params: keyed(p.Key + "-" + p.fingerprint()),
+		Params: idempotencyParams(p.Key + "-" + p.fingerprint()),
 		Name:   stripe.String(p.Name),
 		Email:  stripe.String(p.Email),
 		Address: &stripe.AddressParams{
@@ -139,7 +139,7 @@ func (c *Client) UpdateCustomer(ctx context.Context, id string, p CustomerParams
 			Country:    stripe.String(p.Country),
 		},
 		InvoiceSettings: &stripe.CustomerUpdateInvoiceSettingsParams{},
-		TaxExempt:       optional(p.TaxExempt),
+		TaxExempt:       stringOrNil(p.TaxExempt),
 	}
 	if p.VATNumber == "" {
 		params.InvoiceSettings.AddUnsetField(stripe.CustomerUpdateInvoiceSettingsParamsUnsetFieldCustomFields)

@@ -21,7 +21,7 @@ import (
 // ErrUnavailable is every failure of a call: 502 psp_error to an HTTP caller
 // (rules: psp#failures). It carries its cause for the log, without secrets. The
 // causes ErrNotFound, ErrRefused and ErrDeclined can be told apart with errors.Is.
-var ErrUnavailable = fault.Coded(fault.Provider, fault.PSPError)
+var ErrUnavailable = fault.NewCoded(fault.Provider, fault.PSPError)
 
 // ErrBusy is the failure of a call that the provider did not take because there are too
 // many: 429 to an HTTP caller, with Retry-After (rules: psp#failures). Nothing happened.
@@ -76,11 +76,11 @@ var ErrDeclined = errors.New("the payment was declined")
 // ErrActionRequired is a cause beside ErrDeclined: the payer can still confirm (3-D Secure).
 var ErrActionRequired = errors.New("the payer has to confirm the payment")
 
-// Permanent marks permanent errors as jobs.Fatal: the provider does not have the
+// MarkPermanent marks permanent errors as jobs.Fatal: the provider does not have the
 // object, or will never accept the call. Other errors are returned as they are.
-func Permanent(err error) error {
+func MarkPermanent(err error) error {
 	if errors.Is(err, ErrNotFound) || errors.Is(err, ErrRefused) {
-		return jobs.Fatal(err)
+		return jobs.MarkFatal(err)
 	}
 	return err
 }
@@ -104,7 +104,7 @@ const (
 // String names a verdict for metrics.
 func (v verdict) String() string { return [...]string{"answered", "outage", "abandoned"}[v] }
 
-func judge(ctx context.Context, err error) verdict {
+func classifyCall(ctx context.Context, err error) verdict {
 	var e *stripe.Error
 	switch {
 	case err == nil, charge.IsLookup(err):
@@ -167,13 +167,13 @@ func (c *Client) failure(ctx context.Context, op string, err error) error {
 		c.log.ErrorContext(ctx, "the payment provider refused a request: a defect here or a wrong setting",
 			"operation", op, "error", cause)
 	}
-	return busyOrUnavailable(op, err, cause)
+	return wrapUnavailable(op, err, cause)
 }
 
-// busyOrUnavailable returns ErrBusy where the provider refused err's call because there are
+// wrapUnavailable returns ErrBusy where the provider refused err's call because there are
 // too many, and ErrUnavailable otherwise, around its cause. An error of this service's own
 // stays what it is.
-func busyOrUnavailable(op string, err, cause error) error {
+func wrapUnavailable(op string, err, cause error) error {
 	if charge.IsLookup(err) {
 		return fmt.Errorf("%s: %w", op, err)
 	}
@@ -213,7 +213,7 @@ func isCurrencyUnsupported(e *stripe.Error) bool {
 func (c *Client) cause(err error) error {
 	var e *stripe.Error
 	if errors.As(err, &e) {
-		return c.answerCause(e)
+		return c.errorText(e)
 	}
 	var transport *url.Error
 	switch {
@@ -229,9 +229,9 @@ func (c *Client) cause(err error) error {
 	}
 }
 
-// answerCause returns what the provider answered in one line. The library's own text
+// errorText returns what the provider answered in one line. The library's own text
 // is the whole answer, with data of the payment.
-func (c *Client) answerCause(e *stripe.Error) error {
+func (c *Client) errorText(e *stripe.Error) error {
 	parts := []string{fmt.Sprintf("status %d, type %s", e.HTTPStatusCode, e.Type)}
 	for _, part := range [][2]string{{"code", string(e.Code)}, {"param", e.Param}, {"request", e.RequestID}} {
 		if part[1] != "" {

@@ -74,7 +74,7 @@ type eventsPage struct {
 func (c *Client) eventPage(ctx context.Context, since time.Time, types []string, after string) (eventsPage, error) {
 	return call(ctx, c, "list events", func(ctx context.Context) (eventsPage, error) {
 		list := c.api.V1Events.List(ctx, &stripe.EventListParams{
-			ListParams:   stripe.ListParams{Limit: stripe.Int64(eventPage), StartingAfter: optional(after)},
+			ListParams:   stripe.ListParams{Limit: stripe.Int64(eventPage), StartingAfter: stringOrNil(after)},
 			CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: since.Unix()},
 			Types:        stripe.StringSlice(types),
 		})

@@ -49,15 +49,15 @@ type Invoice struct {
 	Action money.PaymentAction
 	// InProgress: a bank debit is paying the invoice, so nothing of it is due.
 	InProgress bool
-	Billed     Billed
+	Billed     BilledCustomer
 	Lines      []InvoiceLine
 	// Credited is the sum of its credit notes.
 	Credited int64
 }
 
-// Billed is the customer as it was when the invoice was made final; fields that
+// BilledCustomer is the customer as it was when the invoice was made final; fields that
 // were not known then are empty.
-type Billed struct {
+type BilledCustomer struct {
 	Name    string
 	Email   string
 	Address Address
@@ -115,7 +115,7 @@ func (c *Client) GetInvoice(ctx context.Context, id string) (Invoice, error) {
 	if err != nil {
 		return Invoice{}, err
 	}
-	return c.wholeInvoice(ctx, raw)
+	return c.loadAllLines(ctx, raw)
 }
 
 // ListInvoices reads one page of a customer's invoices.
@@ -125,9 +125,9 @@ func (c *Client) ListInvoices(ctx context.Context, q InvoiceQuery) (InvoicePage,
 	}
 	raw, err := read(ctx, c, "list invoices", q.CustomerID, func(ctx context.Context) (page[*stripe.Invoice], error) {
 		params := &stripe.InvoiceListParams{
-			ListParams: stripe.ListParams{Limit: stripe.Int64(int64(q.Limit)), StartingAfter: optional(q.After)},
+			ListParams: stripe.ListParams{Limit: stripe.Int64(int64(q.Limit)), StartingAfter: stringOrNil(q.After)},
 			Customer:   stripe.String(q.CustomerID),
-			Status:     optional(q.Status),
+			Status:     stringOrNil(q.Status),
 		}
 		params.AddExpand("data.payments")
 		list := c.api.V1Invoices.List(ctx, params)
@@ -141,7 +141,7 @@ func (c *Client) ListInvoices(ctx context.Context, q InvoiceQuery) (InvoicePage,
 	}
 	invoices := InvoicePage{More: raw.more}
 	for _, in := range raw.items {
-		invoice, err := c.wholeInvoice(ctx, in)
+		invoice, err := c.loadAllLines(ctx, in)
 		if err != nil {
 			return InvoicePage{}, err
 		}
@@ -150,16 +150,16 @@ func (c *Client) ListInvoices(ctx context.Context, q InvoiceQuery) (InvoicePage,
 	return invoices, nil
 }
 
-// wholeInvoice reads the remaining lines of an invoice, which has only the first ones
+// loadAllLines reads the remaining lines of an invoice, which has only the first ones
 // itself.
-func (c *Client) wholeInvoice(ctx context.Context, in *stripe.Invoice) (Invoice, error) {
+func (c *Client) loadAllLines(ctx context.Context, in *stripe.Invoice) (Invoice, error) {
 	invoice := newInvoice(in)
 	var err error
 	if invoice.Action, invoice.InProgress, err = c.paymentAction(ctx, in); err != nil {
 		return Invoice{}, err
 	}
 	if in.Lines == nil || !in.Lines.HasMore {
-		return c.inOurUnits(ctx, invoice)
+		return c.convertUnits(ctx, invoice)
 	}
 	invoice.Lines = nil
 	lines := walk("", func(l InvoiceLine) string { return l.ID }, func(cursor string) (page[InvoiceLine], error) {
@@ -171,11 +171,11 @@ func (c *Client) wholeInvoice(ctx context.Context, in *stripe.Invoice) (Invoice,
 		}
 		invoice.Lines = append(invoice.Lines, line)
 	}
-	return c.inOurUnits(ctx, invoice)
+	return c.convertUnits(ctx, invoice)
 }
 
-// inOurUnits returns an invoice with its amounts in our minor units.
-func (c *Client) inOurUnits(ctx context.Context, in Invoice) (Invoice, error) {
+// convertUnits returns an invoice with its amounts in our minor units.
+func (c *Client) convertUnits(ctx context.Context, in Invoice) (Invoice, error) {
 	units, err := c.UnitsRead(ctx, in.Currency)
 	if err != nil {
 		return Invoice{}, err
@@ -193,7 +193,7 @@ func (c *Client) inOurUnits(ctx context.Context, in Invoice) (Invoice, error) {
 func (c *Client) linePage(ctx context.Context, invoiceID, after string) (page[InvoiceLine], error) {
 	return call(ctx, c, "list invoice lines", func(ctx context.Context) (page[InvoiceLine], error) {
 		list := c.api.V1Invoices.ListLines(ctx, &stripe.InvoiceListLinesParams{
-			ListParams: stripe.ListParams{Limit: stripe.Int64(listPage), StartingAfter: optional(after)},
+			ListParams: stripe.ListParams{Limit: stripe.Int64(listPage), StartingAfter: stringOrNil(after)},
 			Invoice:    stripe.String(invoiceID),
 		})
 		if err := list.Err(); err != nil {
@@ -217,13 +217,13 @@ func newInvoice(in *stripe.Invoice) Invoice {
 		Paid:            in.AmountPaid,
 		Open:            in.AmountRemaining,
 		Attempts:        in.AttemptCount,
-		NextAttemptAt:   atOrNil(in.NextPaymentAttempt),
-		CreatedAt:       at(in.Created),
-		DueAt:           atOrNil(in.DueDate),
+		NextAttemptAt:   timeFromUnixOrNil(in.NextPaymentAttempt),
+		CreatedAt:       timeFromUnix(in.Created),
+		DueAt:           timeFromUnixOrNil(in.DueDate),
 		PDFURL:          in.InvoicePDF,
 		HostedURL:       in.HostedInvoiceURL,
 		Credited:        in.PrePaymentCreditNotesAmount + in.PostPaymentCreditNotesAmount,
-		Billed:          Billed{Name: in.CustomerName, Email: in.CustomerEmail, Address: newAddress(in.CustomerAddress)},
+		Billed:          BilledCustomer{Name: in.CustomerName, Email: in.CustomerEmail, Address: newAddress(in.CustomerAddress)},
 	}
 	// A draft has taken nothing yet, and a void invoice has given back what it took. At the
 	// provider credit is a balance below zero.
@@ -243,7 +243,7 @@ func newInvoice(in *stripe.Invoice) Invoice {
 		invoice.SubscriptionID = p.SubscriptionDetails.Subscription.ID
 	}
 	if t := in.StatusTransitions; t != nil {
-		invoice.FinalizedAt, invoice.PaidAt, invoice.VoidedAt = atOrNil(t.FinalizedAt), atOrNil(t.PaidAt), atOrNil(t.VoidedAt)
+		invoice.FinalizedAt, invoice.PaidAt, invoice.VoidedAt = timeFromUnixOrNil(t.FinalizedAt), timeFromUnixOrNil(t.PaidAt), timeFromUnixOrNil(t.VoidedAt)
 	}
 	if in.Lines != nil {
 		invoice.Lines = newInvoiceLines(in.Lines.Data)
@@ -309,7 +309,7 @@ func newInvoiceLine(l *stripe.InvoiceLineItem) InvoiceLine {
 		line.ExactQuantity = strconv.FormatFloat(l.QuantityDecimal, 'f', -1, 64)
 	}
 	if p := l.Period; p != nil {
-		line.PeriodStart, line.PeriodEnd = at(p.Start), at(p.End)
+		line.PeriodStart, line.PeriodEnd = timeFromUnix(p.Start), timeFromUnix(p.End)
 	}
 	if l.Parent == nil {
 		return line
@@ -321,7 +321,7 @@ func newInvoiceLine(l *stripe.InvoiceLineItem) InvoiceLine {
 	if d := l.Parent.InvoiceItemDetails; d != nil {
 		line.ItemID, line.SubscriptionID, line.Proration = d.InvoiceItem, d.Subscription, d.Proration
 	}
-	line.standIn(l.Metadata)
+	line.restoreFromMetadata(l.Metadata)
 	return line
 }
 
@@ -336,9 +336,9 @@ const (
 // value is the subscription item that the credit is for.
 const MetaUnpaid = "unpaid_credit_of"
 
-// standIn gives a line of such an item what the provider does not say of it any more. It
+// restoreFromMetadata gives a line of such an item what the provider does not say of it any more. It
 // has no number of units, so that no change takes it for one of its own lines.
-func (l *InvoiceLine) standIn(metadata map[string]string) {
+func (l *InvoiceLine) restoreFromMetadata(metadata map[string]string) {
 	if metadata[MetaStandsInFor] != "" {
 		l.Proration, l.Quantity, l.PriceID = true, 0, metadata[MetaPrice]
 	}

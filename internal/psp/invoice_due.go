@@ -23,20 +23,20 @@ func (c *Client) CollectDue(ctx context.Context, subscriptionID, key string) err
 			continue
 		}
 		if in.Status == stripe.InvoiceStatusDraft {
-			if err := passed(c.finalize(ctx, in.ID, true, key+"-finalize-"+in.ID)); err != nil {
+			if err := ignoreFinalAnswer(c.finalize(ctx, in.ID, true, key+"-finalize-"+in.ID)); err != nil {
 				return err
 			}
 		}
-		if err := passed(c.PayInvoice(ctx, in.ID, key+"-pay-"+in.ID)); err != nil {
+		if err := ignoreFinalAnswer(c.PayInvoice(ctx, in.ID, key+"-pay-"+in.ID)); err != nil {
 			return err
 		}
 	}
-	return passed(err)
+	return ignoreFinalAnswer(err)
 }
 
-// passed returns nil for an answer that is final: the payment is declined, or the provider
+// ignoreFinalAnswer returns nil for an answer that is final: the payment is declined, or the provider
 // has done it by itself meanwhile.
-func passed(err error) error {
+func ignoreFinalAnswer(err error) error {
 	if errors.Is(err, ErrDeclined) || errors.Is(err, ErrRefused) || errors.Is(err, ErrNotFound) {
 		return nil
 	}

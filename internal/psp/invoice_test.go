@@ -48,7 +48,7 @@ func wantInvoice(lines ...psp.InvoiceLine) psp.Invoice {
 		BillingReason: "subscription_cycle", Currency: "EUR", Subtotal: 2400, Tax: 480, Total: 2880, AmountDue: 2880,
 		CreatedAt: second(1700000000), FinalizedAt: &finalized, PaidAt: &paid,
 		PDFURL: "https://files.test/in_1.pdf", HostedURL: "https://pay.test/in_1",
-		Billed: psp.Billed{
+		Billed: psp.BilledCustomer{
 			Name: "Acme", Email: "a@acme.test", Address: psp.Address{Line1: "1 Road", PostalCode: "75001", Country: "FR"},
 		},
 		Lines: lines,

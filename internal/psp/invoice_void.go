@@ -29,7 +29,7 @@ func (c *Client) VoidInvoice(ctx context.Context, id, key string) error {
 		}
 	}
 	_, err = writeOnce(ctx, c, "void invoice", key, func(ctx context.Context) (struct{}, error) {
-		_, err := c.api.V1Invoices.VoidInvoice(ctx, id, &stripe.InvoiceVoidInvoiceParams{Params: keyed(key)})
+		_, err := c.api.V1Invoices.VoidInvoice(ctx, id, &stripe.InvoiceVoidInvoiceParams{Params: idempotencyParams(key)})
 		return struct{}{}, err
 	}, func(ctx context.Context) (struct{}, error) {
 		return c.invoiceHas(ctx, id, func(s stripe.InvoiceStatus) bool { return s == stripe.InvoiceStatusVoid })
@@ -42,7 +42,7 @@ func (c *Client) VoidInvoice(ctx context.Context, id, key string) error {
 func (c *Client) finalize(ctx context.Context, id string, collect bool, key string) error {
 	_, err := writeOnce(ctx, c, "finalize invoice", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1Invoices.FinalizeInvoice(ctx, id, &stripe.InvoiceFinalizeInvoiceParams{
-			Params: keyed(key), AutoAdvance: stripe.Bool(collect),
+			Params: idempotencyParams(key), AutoAdvance: stripe.Bool(collect),
 		})
 		return struct{}{}, err
 	}, func(ctx context.Context) (struct{}, error) {
@@ -62,7 +62,7 @@ func (c *Client) invoiceHas(ctx context.Context, id string, wanted func(stripe.I
 
 func (c *Client) deleteDraft(ctx context.Context, id, key string) error {
 	_, err := write(ctx, c, "delete draft invoice", key, func(ctx context.Context) (struct{}, error) {
-		_, err := c.api.V1Invoices.Delete(ctx, id, &stripe.InvoiceDeleteParams{Params: keyed(key)})
+		_, err := c.api.V1Invoices.Delete(ctx, id, &stripe.InvoiceDeleteParams{Params: idempotencyParams(key)})
 		return struct{}{}, err
 	})
 	if errors.Is(err, ErrNotFound) {

@@ -72,7 +72,7 @@ func TestInvoicesOfManyLines(t *testing.T) {
 	}
 	for _, price := range []string{dearer, yearly} {
 		change := psp.Change{SubscriptionID: sub.ID, ItemID: sub.ItemID, PriceID: price, Quantity: sub.Quantity, ProrationDate: now.Now()}
-		change.Waiting = psp.Waiting{Credit: -7, Charge: 500, Currency: "eur"}
+		change.Waiting = psp.PendingAmounts{Credit: -7, Charge: 500, Currency: "eur"}
 		more, err := p.PreviewChange(ctx, change)
 		if err != nil {
 			t.Fatal(err)
@@ -81,7 +81,7 @@ func TestInvoicesOfManyLines(t *testing.T) {
 		if sum != more.Subtotal || n != 2*joined+4 {
 			t.Errorf("%s: with what is to wait too %d lines of %d, the subtotal is %d", price, n, sum, more.Subtotal)
 		}
-		change.Waiting = psp.Waiting{}
+		change.Waiting = psp.PendingAmounts{}
 		shown, err := p.PreviewChange(ctx, change)
 		if err != nil {
 			t.Fatal(err)
@@ -117,12 +117,12 @@ func TestInvoicesOfManyLines(t *testing.T) {
 func (p counterpart) makesAgainOnce(ctx context.Context, t *testing.T, sub psp.Subscription, billed psp.Invoice, now *clock.Adjustable) {
 	t.Helper()
 	its := items.Items{Client: p.Client}
-	all, err := its.On(ctx, billed.ID)
+	all, err := its.ListOfInvoice(ctx, billed.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if err := its.Again(ctx, all, billed.CreatedAt); err != nil {
+		if err := its.Recreate(ctx, all, billed.CreatedAt); err != nil {
 			t.Fatal(err)
 		}
 		now.Advance(25 * time.Hour)

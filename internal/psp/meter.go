@@ -47,7 +47,7 @@ type MeterParams struct {
 func (c *Client) CreateMeter(ctx context.Context, p MeterParams) (Meter, error) {
 	return write(ctx, c, "create meter", p.Key, func(ctx context.Context) (Meter, error) {
 		m, err := c.api.V1BillingMeters.Create(ctx, &stripe.BillingMeterCreateParams{
-			Params:             keyed(p.Key),
+			Params:             idempotencyParams(p.Key),
 			DisplayName:        stripe.String(p.Name),
 			EventName:          stripe.String(p.EventName),
 			DefaultAggregation: &stripe.BillingMeterCreateDefaultAggregationParams{Formula: stripe.String(p.Aggregation)},
@@ -105,7 +105,7 @@ func (c *Client) ReportUsage(ctx context.Context, u UsageReport) error {
 	}
 	_, err := write(ctx, c, "report usage", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1BillingMeterEvents.Create(ctx, &stripe.BillingMeterEventCreateParams{
-			Params:     keyed(key),
+			Params:     idempotencyParams(key),
 			EventName:  stripe.String(u.EventName),
 			Identifier: stripe.String(u.Identifier),
 			Timestamp:  stripe.Int64(u.At.Unix()),

@@ -18,5 +18,5 @@ func (c *Client) Mode() string {
 	return ""
 }
 
-// Restricted reports whether the client's key has only some permissions.
-func (c *Client) Restricted() bool { return strings.HasPrefix(c.secret, "rk_") }
+// HasRestrictedKey reports whether the client's key has only some permissions.
+func (c *Client) HasRestrictedKey() bool { return strings.HasPrefix(c.secret, "rk_") }

@@ -141,7 +141,7 @@ func TestNotifications(t *testing.T) {
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
-			s := apptest.Start(t, dialect, apptest.PlatformManaged, signed)
+			s := apptest.Start(t, dialect, apptest.WithPlatformInvoices, signed)
 			for i, test := range []struct {
 				kind   string
 				change func(n *noticed) (objectID string)

@@ -38,7 +38,7 @@ func (c *Client) paymentAction(ctx context.Context, in *stripe.Invoice) (_ money
 // one and refuses the others.
 func (c *Client) PayInvoice(ctx context.Context, id, key string) error {
 	_, err := write(context.WithValue(ctx, refusable{}, true), c, "pay invoice", key, func(ctx context.Context) (struct{}, error) {
-		_, err := c.api.V1Invoices.Pay(ctx, id, &stripe.InvoicePayParams{Params: keyed(key)})
+		_, err := c.api.V1Invoices.Pay(ctx, id, &stripe.InvoicePayParams{Params: idempotencyParams(key)})
 		return struct{}{}, err
 	})
 	return err

@@ -20,10 +20,10 @@ type PortalParams struct {
 func (c *Client) CreatePortal(ctx context.Context, p PortalParams) (string, error) {
 	return write(ctx, c, "create portal", p.Key, func(ctx context.Context) (string, error) {
 		s, err := c.api.V1BillingPortalSessions.Create(ctx, &stripe.BillingPortalSessionCreateParams{
-			Params:    keyed(p.Key),
+			Params:    idempotencyParams(p.Key),
 			Customer:  stripe.String(p.CustomerID),
 			ReturnURL: stripe.String(p.ReturnURL),
-			Locale:    optional(p.Locale),
+			Locale:    stringOrNil(p.Locale),
 		})
 		if err != nil {
 			return "", err

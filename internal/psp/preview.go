@@ -29,22 +29,22 @@ func (c *Client) PreviewChange(ctx context.Context, ch Change) (Invoice, error) 
 				ProrationDate:     date,
 				TrialEnd:          ch.trialEnd(),
 			},
-			InvoiceItems: ch.waiting(),
+			InvoiceItems: ch.pendingItems(),
 		})
 	})
 	if err != nil {
 		return Invoice{}, err
 	}
-	preview, err := c.wholePreview(ctx, raw, ch)
+	preview, err := c.loadPreviewLines(ctx, raw, ch)
 	if err != nil {
 		return Invoice{}, err
 	}
-	return c.inOurUnits(ctx, preview)
+	return c.convertUnits(ctx, preview)
 }
 
-// waiting returns what a preview counts as if it were pending: two items at most, so that
+// pendingItems returns what a preview counts as if it were pending: two items at most, so that
 // the change's own lines are among the first ten. They are dated before the change.
-func (ch Change) waiting() (items []*stripe.InvoiceCreatePreviewInvoiceItemParams) {
+func (ch Change) pendingItems() (items []*stripe.InvoiceCreatePreviewInvoiceItemParams) {
 	for _, line := range ch.waitingLines() {
 		items = append(items, &stripe.InvoiceCreatePreviewInvoiceItemParams{
 			Amount: stripe.Int64(line.Amount), Currency: stripe.String(line.Currency), Discountable: stripe.Bool(false),
@@ -68,12 +68,12 @@ func (ch Change) waitingLines() (lines []InvoiceLine) {
 	return lines
 }
 
-// wholePreview returns a preview with all of its lines. Stripe returns only the first ten
+// loadPreviewLines returns a preview with all of its lines. Stripe returns only the first ten
 // lines of a preview, and there is no second page: Stripe would compute the preview again,
 // with other line IDs. Invoice items come first, newest first, so the items of the change are
 // among the ten. Items pending for the next invoice can be listed separately. Subscription
 // items come last, so the rest of the subtotal is the new period of the change.
-func (c *Client) wholePreview(ctx context.Context, raw *stripe.Invoice, ch Change) (Invoice, error) {
+func (c *Client) loadPreviewLines(ctx context.Context, raw *stripe.Invoice, ch Change) (Invoice, error) {
 	preview := newInvoice(raw)
 	if raw.Lines == nil || !raw.Lines.HasMore {
 		return preview, nil
@@ -111,7 +111,7 @@ func (c *Client) pendingLines(ctx context.Context, customerID, subscriptionID st
 	for item, err := range walk("", id, func(cursor string) (page[*stripe.InvoiceItem], error) {
 		return call(ctx, c, "list pending invoice items", func(ctx context.Context) (page[*stripe.InvoiceItem], error) {
 			list := c.api.V1InvoiceItems.List(ctx, &stripe.InvoiceItemListParams{
-				ListParams: stripe.ListParams{Limit: stripe.Int64(listPage), StartingAfter: optional(cursor)},
+				ListParams: stripe.ListParams{Limit: stripe.Int64(listPage), StartingAfter: stringOrNil(cursor)},
 				Customer:   stripe.String(customerID),
 				Pending:    stripe.Bool(true),
 			})
@@ -140,11 +140,11 @@ func newPendingLine(item *stripe.InvoiceItem) InvoiceLine {
 		line.PriceID = p.PriceDetails.Price.ID
 	}
 	if p := item.Period; p != nil {
-		line.PeriodStart, line.PeriodEnd = at(p.Start), at(p.End)
+		line.PeriodStart, line.PeriodEnd = timeFromUnix(p.Start), timeFromUnix(p.End)
 	}
 	if p := item.Parent; p != nil && p.SubscriptionDetails != nil {
 		line.SubscriptionID, line.SubscriptionItemID = p.SubscriptionDetails.Subscription, p.SubscriptionDetails.SubscriptionItem
 	}
-	line.standIn(item.Metadata)
+	line.restoreFromMetadata(item.Metadata)
 	return line
 }

@@ -26,8 +26,8 @@ type Product struct {
 func (c *Client) CreateProduct(ctx context.Context, p ProductParams) (string, error) {
 	return writeOnce(ctx, c, "create product", p.Key, func(ctx context.Context) (string, error) {
 		created, err := c.api.V1Products.Create(ctx, &stripe.ProductCreateParams{
-			Params:   keyed(p.Key),
-			ID:       optional(p.ID),
+			Params:   idempotencyParams(p.Key),
+			ID:       stringOrNil(p.ID),
 			Name:     stripe.String(p.Name),
 			Metadata: p.Metadata,
 		})
@@ -40,7 +40,7 @@ func (c *Client) CreateProduct(ctx context.Context, p ProductParams) (string, er
 			return "", ErrNotDone
 		}
 		made, err := c.GetProduct(ctx, p.ID)
-		return made.ID, orNotDone(err)
+		return made.ID, wrapNotDone(err)
 	})
 }
 

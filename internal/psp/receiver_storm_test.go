@@ -31,12 +31,12 @@ func TestStormCostsOneLook(t *testing.T) {
 		}
 		looks, own := make(chan string, 10), make(chan string, 10)
 		goOn := make(chan struct{})
-		i.On("invoice.", func(_ context.Context, e psp.Event) error {
+		i.HandleKind("invoice.", func(_ context.Context, e psp.Event) error {
 			looks <- e.ID
 			<-goOn
 			return nil
 		})
-		i.On("invoice.payment_failed", func(_ context.Context, e psp.Event) error {
+		i.HandleKind("invoice.payment_failed", func(_ context.Context, e psp.Event) error {
 			own <- e.ID
 			return nil
 		})

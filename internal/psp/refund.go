@@ -33,7 +33,7 @@ func (c *Client) RefundCheckout(ctx context.Context, sessionID, key string) erro
 			return err
 		}
 	}
-	return c.giveBackCredit(ctx, checkout.InvoiceID, key+"-credit")
+	return c.restoreCredit(ctx, checkout.InvoiceID, key+"-credit")
 }
 
 // invoicePayments lists the payments of an invoice; none for "". In this version of
@@ -77,9 +77,9 @@ func paymentOf(p *stripe.InvoicePayment) payment {
 	}
 }
 
-// GivenBack returns the part of an invoice's total that its customer got back or withdrew:
+// RefundedAmount returns the part of an invoice's total that its customer got back or withdrew:
 // refunds, disputes that are open or lost, and credit notes. The result is in our minor units.
-func (c *Client) GivenBack(ctx context.Context, in Invoice) (int64, error) {
+func (c *Client) RefundedAmount(ctx context.Context, in Invoice) (int64, error) {
 	payments, err := c.invoicePayments(ctx, in.ID)
 	if err != nil {
 		return 0, err
@@ -92,7 +92,7 @@ func (c *Client) GivenBack(ctx context.Context, in Invoice) (int64, error) {
 		}
 		returned += ch.AmountRefunded
 		if ch.Disputed {
-			disputed, err := c.disputed(ctx, ch.ID)
+			disputed, err := c.sumDisputes(ctx, ch.ID)
 			if err != nil {
 				return 0, err
 			}
@@ -125,9 +125,9 @@ func (c *Client) chargeOf(ctx context.Context, p payment) (*stripe.Charge, error
 	return intent.LatestCharge, nil
 }
 
-// disputed returns the sum of a charge's disputes that are open or lost, in the provider's
+// sumDisputes returns the sum of a charge's disputes that are open or lost, in the provider's
 // minor units. An inquiry (a status that begins with warning) takes no money.
-func (c *Client) disputed(ctx context.Context, chargeID string) (int64, error) {
+func (c *Client) sumDisputes(ctx context.Context, chargeID string) (int64, error) {
 	return call(ctx, c, "list disputes", func(ctx context.Context) (sum int64, _ error) {
 		for d, err := range c.api.V1Disputes.List(ctx, &stripe.DisputeListParams{Charge: stripe.String(chargeID)}).All(ctx) {
 			if err != nil {
@@ -149,9 +149,9 @@ func (c *Client) refund(ctx context.Context, p payment, key string) error {
 	key += "-" + p.intent + p.charge
 	_, err := write(ctx, c, "refund", key, func(ctx context.Context) (struct{}, error) {
 		_, err := c.api.V1Refunds.Create(ctx, &stripe.RefundCreateParams{
-			Params:        keyed(key),
-			PaymentIntent: optional(p.intent),
-			Charge:        optional(p.charge),
+			Params:        idempotencyParams(key),
+			PaymentIntent: stringOrNil(p.intent),
+			Charge:        stringOrNil(p.charge),
 		})
 		var refusal *stripe.Error
 		if errors.As(err, &refusal) && refusal.Code == stripe.ErrorCodeChargeAlreadyRefunded {

@@ -165,7 +165,7 @@ func TestGivenBack(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got, err := client.GivenBack(t.Context(), in); err != nil || got != tt.want {
+			if got, err := client.RefundedAmount(t.Context(), in); err != nil || got != tt.want {
 				t.Errorf("%d, %v, want %d", got, err, tt.want)
 			}
 		})

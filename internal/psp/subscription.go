@@ -71,7 +71,7 @@ func meteredItems(items []*stripe.SubscriptionItem) []MeteredItem {
 	var metered []MeteredItem
 	for _, item := range items {
 		if item.Price != nil && isMetered(item.Price) {
-			metered = append(metered, MeteredItem{ID: item.ID, PriceID: item.Price.ID, CreatedAt: at(item.Created)})
+			metered = append(metered, MeteredItem{ID: item.ID, PriceID: item.Price.ID, CreatedAt: timeFromUnix(item.Created)})
 		}
 	}
 	return metered
@@ -101,7 +101,7 @@ func (c *Client) GetSubscription(ctx context.Context, id string) (Subscription, 
 // subscription that is canceled already is returned as it is: the provider says that
 // it does not exist, but after an attempt of unknown outcome that is a success.
 func (c *Client) CancelSubscription(ctx context.Context, id, key string) (Subscription, error) {
-	return c.cancelSubscription(ctx, id, &stripe.SubscriptionCancelParams{Params: keyed(key)})
+	return c.cancelSubscription(ctx, id, &stripe.SubscriptionCancelParams{Params: idempotencyParams(key)})
 }
 
 // EndSubscription is CancelSubscription with a final invoice, which is made at once:
@@ -116,7 +116,7 @@ func (c *Client) EndSubscription(ctx context.Context, id, key string) (Subscript
 		return Subscription{}, err
 	}
 	return c.cancelSubscription(ctx, id, &stripe.SubscriptionCancelParams{
-		Params: keyed(key), InvoiceNow: stripe.Bool(true), Prorate: stripe.Bool(false),
+		Params: idempotencyParams(key), InvoiceNow: stripe.Bool(true), Prorate: stripe.Bool(false),
 	})
 }
 
@@ -154,8 +154,8 @@ func (c *Client) Subscriptions(ctx context.Context, customerID, after string) it
 	return walk(after, id, func(cursor string) (page[Subscription], error) {
 		return call(ctx, c, "list subscriptions", func(ctx context.Context) (page[Subscription], error) {
 			list := c.api.V1Subscriptions.List(ctx, &stripe.SubscriptionListParams{
-				ListParams: stripe.ListParams{Limit: stripe.Int64(listPage), StartingAfter: optional(cursor)},
-				Customer:   optional(customerID),
+				ListParams: stripe.ListParams{Limit: stripe.Int64(listPage), StartingAfter: stringOrNil(cursor)},
+				Customer:   stringOrNil(customerID),
 				Status:     stripe.String("all"),
 			})
 			if err := list.Err(); err != nil {
@@ -230,15 +230,15 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 		PriceID:           item.Price.ID,
 		UnitAmount:        units.FromProvider(item.Price.UnitAmount),
 		Quantity:          item.Quantity,
-		PeriodStart:       at(item.CurrentPeriodStart),
-		PeriodEnd:         at(item.CurrentPeriodEnd),
-		TrialEnd:          atOrNil(s.TrialEnd),
-		BillingAnchor:     at(s.BillingCycleAnchor),
-		CancelAt:          atOrNil(s.CancelAt),
+		PeriodStart:       timeFromUnix(item.CurrentPeriodStart),
+		PeriodEnd:         timeFromUnix(item.CurrentPeriodEnd),
+		TrialEnd:          timeFromUnixOrNil(s.TrialEnd),
+		BillingAnchor:     timeFromUnix(s.BillingCycleAnchor),
+		CancelAt:          timeFromUnixOrNil(s.CancelAt),
 		CancelAtPeriodEnd: s.CancelAtPeriodEnd,
-		CanceledAt:        atOrNil(s.CanceledAt),
+		CanceledAt:        timeFromUnixOrNil(s.CanceledAt),
 		Metadata:          s.Metadata,
-		CreatedAt:         at(s.Created),
+		CreatedAt:         timeFromUnix(s.Created),
 		Metered:           meteredItems(items),
 	}
 	if s.CancelAtPeriodEnd && sub.CancelAt == nil {
@@ -260,7 +260,7 @@ func (c *Client) newSubscription(ctx context.Context, s *stripe.Subscription) (S
 		sub.LatestInvoiceID = s.LatestInvoice.ID
 	}
 	if u := s.PendingUpdate; u != nil {
-		sub.Pending = &PendingChange{ExpiresAt: at(u.ExpiresAt)}
+		sub.Pending = &PendingChange{ExpiresAt: timeFromUnix(u.ExpiresAt)}
 		for _, item := range u.SubscriptionItems {
 			if item.Price != nil && !isMetered(item.Price) {
 				sub.Pending.PriceID, sub.Pending.Quantity = item.Price.ID, item.Quantity

@@ -21,7 +21,7 @@ func TestThinEventsAreTaken(t *testing.T) {
 		i := newInbox(t, db, nil)
 		handled := make(chan psp.Event, 4)
 		for _, kind := range []string{errorreport.EventErrors, errorreport.EventNoMeter, "invoice.paid"} {
-			i.On(kind, func(_ context.Context, e psp.Event) error {
+			i.HandleKind(kind, func(_ context.Context, e psp.Event) error {
 				handled <- e
 				return nil
 			})

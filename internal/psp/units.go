@@ -16,7 +16,7 @@ func (c *Client) units(ctx context.Context, currency string) (charge.Units, erro
 	}
 	decimals, known, err := c.decimals(ctx, strings.ToUpper(currency))
 	if err != nil {
-		return charge.Units{}, charge.Lookup(err)
+		return charge.Units{}, charge.LookupError(err)
 	}
 	if !known {
 		return charge.ProviderUnits(currency), nil

@@ -61,8 +61,8 @@ func Write[T any](
 // ErrNotDone says that a write was looked for and has no effect so far.
 var ErrNotDone = errors.New("the write has not been done")
 
-// orNotDone returns ErrNotDone for an object that does not exist.
-func orNotDone(err error) error {
+// wrapNotDone returns ErrNotDone for an object that does not exist.
+func wrapNotDone(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return ErrNotDone
 	}

@@ -27,8 +27,8 @@ type source struct {
 func (s *source) load(ctx context.Context, keys []string) (map[string]int64, error) {
 	s.loads.Add(1)
 	found := map[string]int64{}
-	among, args := sqldb.Among(s.db, 1, "text", keys)
-	return found, s.db.Each(ctx, sqldb.Query{
+	among, args := sqldb.InCondition(s.db, 1, "text", keys)
+	return found, s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "count", Text: `SELECT email_hash, count FROM wrong_passwords WHERE email_hash ` + among, Args: args,
 		Row: func(scan func(...any) error) error {
 			var key string

@@ -191,7 +191,7 @@ func (r Route) check() {
 		panic(fmt.Sprintf("unknown scope of API keys %q", r.KeyScope))
 	case r.KeyScope != "" && r.Scope != Tenant && r.Scope != Admin:
 		panic(fmt.Sprintf("no key authenticates in scope %q", r.Scope))
-	case r.Rate != "" && !limit.Known(r.Rate):
+	case r.Rate != "" && !limit.IsGroup(r.Rate):
 		panic(fmt.Sprintf("unknown rate-limit group %q", r.Rate))
 	}
 }

@@ -76,7 +76,7 @@ func (b *Blob) copy(w http.ResponseWriter, r *http.Request) error {
 		return nil
 	}
 	api := RequestOf(r.Context()).api
-	end, err := api.streams.acquireSlot(authz.From(r.Context()))
+	end, err := api.streams.acquireSlot(authz.FromContext(r.Context()))
 	if err != nil {
 		w.Header().Del("Content-Disposition")
 		return err
@@ -260,7 +260,7 @@ func ListPage[T any](p page.Page[T]) (*Listing[T], error) {
 // taken those before, as Pages says: between two of them no connection of the database is held,
 // however slow the client is. If one cannot be read the connection is cut, so that no client
 // takes the sent parts for the whole.
-func StreamList[T any](ctx context.Context, next page.Next[T]) (*Listing[T], error) {
+func StreamList[T any](ctx context.Context, next page.NextPart[T]) (*Listing[T], error) {
 	separator := `{"data":[`
 	list := &pages{ctx: context.WithoutCancel(ctx), more: true}
 	list.next = func(ctx context.Context, b *bytes.Buffer) (bool, error) {

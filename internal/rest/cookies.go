@@ -131,7 +131,7 @@ func csrfToken(session string) string {
 // if it is in cookie mode or its cookie authenticates it.
 func (a *API) checkCSRF(r *http.Request) error {
 	b := RequestOf(r.Context()).browser
-	bySession := b.session != "" && authz.From(r.Context()) != nil
+	bySession := b.session != "" && authz.FromContext(r.Context()) != nil
 	switch r.Method {
 	case http.MethodGet, http.MethodHead, http.MethodOptions:
 		return nil

@@ -27,8 +27,8 @@ var (
 	errCSRF             = fault.New(fault.CSRF, "error.csrf")
 	errOrigin           = fault.New(fault.CSRF, "error.csrf_origin")
 	errForbidden        = fault.New(fault.Forbidden, "error.forbidden")
-	errEmailNotVerified = fault.Coded(fault.Forbidden, fault.EmailNotVerified)
-	errScope            = fault.Coded(fault.Forbidden, fault.InsufficientScope)
+	errEmailNotVerified = fault.NewCoded(fault.Forbidden, fault.EmailNotVerified)
+	errScope            = fault.NewCoded(fault.Forbidden, fault.InsufficientScope)
 	errTooManyRequests  = fault.New(fault.TooMany, "error.too_many_requests")
 	errMalformedJSON    = fault.New(fault.Malformed, "error.malformed_json")
 	errTooLarge         = fault.New(fault.TooLarge, "error.too_large")
@@ -37,12 +37,12 @@ var (
 	errUnreadable       = fault.New(fault.Malformed, "error.unreadable_body")
 	errMalformedQuery   = fault.New(fault.Malformed, "error.query_malformed")
 	errTimeout          = &fault.Error{Kind: fault.Unavailable, Message: "error.unavailable", RetryAfter: time.Second}
-	errContextRequired  = fault.Coded(fault.Malformed, fault.TenantContextRequired)
-	errOnboardingNeeded = fault.Coded(fault.Forbidden, fault.OnboardingIncomplete)
+	errContextRequired  = fault.NewCoded(fault.Malformed, fault.TenantContextRequired)
+	errOnboardingNeeded = fault.NewCoded(fault.Forbidden, fault.OnboardingIncomplete)
 	errImpersonating    = fault.New(fault.Forbidden, "error.impersonating")
 	errNotInPerson      = fault.New(fault.Malformed, "error.impersonating")
 	errNotImpersonating = fault.New(fault.Malformed, "error.not_impersonating")
-	errExpired          = fault.Coded(fault.Forbidden, fault.ImpersonationExpired)
+	errExpired          = fault.NewCoded(fault.Forbidden, fault.ImpersonationExpired)
 )
 
 // NotFound is the refusal for what does not exist or is another tenant's.

@@ -72,7 +72,7 @@ func (a *API) admit(w http.ResponseWriter, r *http.Request, op *operation) error
 	if err := a.checkCSRF(r); err != nil {
 		return err
 	}
-	if err := a.permit(authz.From(r.Context()), r, op); err != nil {
+	if err := a.permit(authz.FromContext(r.Context()), r, op); err != nil {
 		return err
 	}
 	if err := op.checkPath(r); err != nil {
@@ -138,7 +138,7 @@ func (a *API) limit(w http.ResponseWriter, r *http.Request, op *operation) error
 	if op.route.Rate == "" {
 		return nil
 	}
-	if caller := authz.From(r.Context()); caller != nil {
+	if caller := authz.FromContext(r.Context()); caller != nil {
 		return a.countCaller(r.Context(), w.Header(), op.route.Rate, caller, 1)
 	}
 	return applyDecision(w.Header(), a.cfg.Limiter.Allow(r.Context(), cmp.Or(op.addressGroup, op.route.Rate), a.cfg.ClientIP(r)))
@@ -151,7 +151,7 @@ func (a *API) countCaller(ctx context.Context, h http.Header, group string, call
 	switch {
 	case caller.Key != nil:
 		key = "key:" + caller.Key.ID.String()
-	case caller.Tenant != nil && limit.ByTenant(group):
+	case caller.Tenant != nil && limit.IsPerTenant(group):
 		key = "tenant:" + caller.Tenant.TenantID.String()
 	}
 	d := a.cfg.Limiter.AllowMany(ctx, group, key, hits, 1)
@@ -178,7 +178,7 @@ func (r *Request) CountMore(ctx context.Context, hits int) error {
 // body is read for this, so requests are counted before that by the address alone,
 // in addressGroup (rules: http#rate-limits).
 func LimitByField(field string, normalize func(text string) (string, error), addressGroup string) Option {
-	if !limit.Known(addressGroup) {
+	if !limit.IsGroup(addressGroup) {
 		panic("unknown rate-limit group " + addressGroup)
 	}
 	return func(o *operation) {
@@ -209,7 +209,7 @@ func applyDecision(h http.Header, d limit.Decision) error {
 
 // permit runs the guards of a route after auth:token and checks its permission.
 func (a *API) permit(caller *authz.Caller, r *http.Request, op *operation) error {
-	if caller != nil && caller.Key != nil && !caller.Key.Opens(op.route.KeyScope) {
+	if caller != nil && caller.Key != nil && !caller.Key.HasScope(op.route.KeyScope) {
 		return errScope
 	}
 	if caller != nil && len(op.guards) > 0 && caller.Impersonator != nil && caller.Impersonator.Ended && !op.route.AfterExpiry && op.route.Scope != Impersonating {

@@ -22,10 +22,10 @@ func TestListsInTheReference(t *testing.T) {
 	doc := document(t, start(t, []rest.Route{
 		route("/api/v1/admin/things", page.Spec{
 			Filters: map[string]page.Filter{
-				"name": {Kind: page.Partial}, "owner_id": {Kind: page.UUID}, "active": {Kind: page.Bool}, "count": {Kind: page.Integer},
+				"name": {Kind: page.PartialMatch}, "owner_id": {Kind: page.UUID}, "active": {Kind: page.Bool}, "count": {Kind: page.Integer},
 				"kind": {Kind: page.Enum, Values: []string{"a", "b"}}, "created_after": {Kind: page.DateFrom}, "created_before": {Kind: page.DateTo},
 			},
-			Params: map[string]page.Filter{"search": {Kind: page.Partial}},
+			Params: map[string]page.Filter{"search": {Kind: page.PartialMatch}},
 			Sorts:  map[string]string{"name": "n", "age": "a"}, DefaultSort: "-age", Includes: []string{"owner", "owner.tenant"},
 		}),
 		route("/api/v1/admin/others", page.Spec{Filters: map[string]page.Filter{"created_after": {Kind: page.DateFrom}}}),

@@ -24,7 +24,7 @@ type thing struct {
 }
 
 // listing serves a list of things, as its parts are read by next.
-func listing(t *testing.T, next page.Next[thing]) *server {
+func listing(t *testing.T, next page.NextPart[thing]) *server {
 	t.Helper()
 	return start(t, []rest.Route{{
 		Method: http.MethodGet, Path: "/api/v1/things", Scope: rest.Public,
@@ -33,7 +33,7 @@ func listing(t *testing.T, next page.Next[thing]) *server {
 			if err != nil {
 				return nil, err
 			}
-			if q.Whole() {
+			if q.IsWhole() {
 				return rest.StreamList(ctx, next)
 			}
 			return rest.ListPage(page.New(q, "https://api.example.com/api/v1/things", []thing{{ID: 7}}, 21))
@@ -42,7 +42,7 @@ func listing(t *testing.T, next page.Next[thing]) *server {
 }
 
 // inParts returns what reads a list in parts of some lengths.
-func inParts(lengths ...int) (next page.Next[thing], whole []thing) {
+func inParts(lengths ...int) (next page.NextPart[thing], whole []thing) {
 	whole = []thing{}
 	var parts [][]thing
 	for _, n := range lengths {

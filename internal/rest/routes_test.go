@@ -170,7 +170,7 @@ func fails(err error) rest.Handler {
 	return rest.Handle(func(context.Context, *struct{}) (*rest.NoBody, error) { return nil, err })
 }
 
-var errSoldOut = fault.Coded(fault.Conflict, fault.BillingNotReady)
+var errSoldOut = fault.NewCoded(fault.Conflict, fault.BillingNotReady)
 
 // unencodable fails when it is written.
 type unencodable struct {

@@ -41,10 +41,10 @@ func isPublic(addr netip.Addr) bool {
 	if addr.Is6() && !globalIPv6.Contains(addr) {
 		return false
 	}
-	return !within(addr, reserved)
+	return !isInNetworks(addr, reserved)
 }
 
-func within(addr netip.Addr, networks []netip.Prefix) bool {
+func isInNetworks(addr netip.Addr, networks []netip.Prefix) bool {
 	for _, network := range networks {
 		if network.Contains(addr) {
 			return true
@@ -59,7 +59,7 @@ func checkAddress(address string, open func(netip.Addr) bool, exempt []netip.Pre
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrForbidden, err)
 	}
-	if open(to.Addr()) || within(to.Addr().Unmap(), exempt) {
+	if open(to.Addr()) || isInNetworks(to.Addr().Unmap(), exempt) {
 		return nil
 	}
 	return fmt.Errorf("%w: %s is no public address, or is asked without https", ErrForbidden, to.Addr())
@@ -74,7 +74,7 @@ func CheckHost(host string, exempt []netip.Prefix) error {
 		name = "127.0.0.1"
 	}
 	if addr, err := netip.ParseAddr(name); err == nil {
-		if isPublic(addr) || within(addr.Unmap(), exempt) {
+		if isPublic(addr) || isInNetworks(addr.Unmap(), exempt) {
 			return nil
 		}
 		return fmt.Errorf("%w: %s is no public address", ErrForbidden, addr)

@@ -136,7 +136,7 @@ func HasValidPort(u *url.URL) bool {
 func CheckURL(text string) (*url.URL, error) {
 	u, err := url.Parse(text)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrForbidden, withoutURL(err))
+		return nil, fmt.Errorf("%w: %w", ErrForbidden, stripURL(err))
 	}
 	return u, checkURL(u)
 }
@@ -163,7 +163,7 @@ func (c *Client) Do(req *http.Request) (*http.Response, error) {
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
-		return nil, withoutURL(err)
+		return nil, stripURL(err)
 	}
 	resp.Body = &limitedBody{ReadCloser: resp.Body, left: c.maxBody}
 	return resp, nil
@@ -184,7 +184,7 @@ func (c *Client) Get(ctx context.Context, address string) (Response, error) {
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), http.NoBody)
 	if err != nil {
-		return Response{}, fmt.Errorf("%w: %w", ErrForbidden, withoutURL(err))
+		return Response{}, fmt.Errorf("%w: %w", ErrForbidden, stripURL(err))
 	}
 	resp, err := c.Do(req)
 	if err != nil {
@@ -195,8 +195,8 @@ func (c *Client) Get(ctx context.Context, address string) (Response, error) {
 	return Response{Status: resp.StatusCode, Header: resp.Header, Body: body}, err
 }
 
-// withoutURL unwraps an error that would print the URL.
-func withoutURL(err error) error {
+// stripURL unwraps an error that would print the URL.
+func stripURL(err error) error {
 	if named, ok := errors.AsType[*url.Error](err); ok {
 		return named.Err
 	}

@@ -146,7 +146,7 @@ func (f DevFlags) Settings(getenv func(string) string) (Settings, error) {
 	p := parser{getenv: getenv}
 	var s Settings
 	p.http(f.HTTPFlags, &s)
-	f.OptionalMails = cmp.Or(f.OptionalMails, strings.Join(letters.Optional(), ","))
+	f.OptionalMails = cmp.Or(f.OptionalMails, strings.Join(letters.OptionalMails(), ","))
 	p.brand(f.BrandFlags, &s)
 	p.invoices(f.InvoiceFlags, &s)
 	p.lifetimes(f.LifetimeFlags, &s)
@@ -194,7 +194,7 @@ func (f MailFlags) Settings() (Settings, error) {
 	s.PublicURL = p.webURL("TENANTRY_PUBLIC_URL", f.PublicURL)
 	s.FrontendURL = p.webURL("TENANTRY_FRONTEND_URL", f.FrontendURL)
 	s.FrontendPaths = p.paths("TENANTRY_FRONTEND_PATHS", f.FrontendPaths)
-	return s.Listening(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(defaultAddr))), errors.Join(p.errs...)
+	return s.WithListenAddress(net.TCPAddrFromAddrPort(netip.MustParseAddrPort(defaultAddr))), errors.Join(p.errs...)
 }
 
 // ImportFlags are the flags of the command that imports the catalog.

@@ -117,7 +117,7 @@ func (p *parser) loginProvider(prefix string) LoginProvider {
 	l.Name = p.providerName(prefix)
 	if l.Issuer = p.getenv(prefix + "_ISSUER"); l.Issuer == "" {
 		p.fail(prefix+"_ISSUER", "required beside the other settings of this provider")
-	} else if reason := wrongIssuer(l.Issuer); reason != "" {
+	} else if reason := issuerProblem(l.Issuer); reason != "" {
 		p.fail(prefix+"_ISSUER", "%s", reason)
 	}
 	return l
@@ -136,10 +136,10 @@ func (p *parser) providerName(prefix string) string {
 	return name
 }
 
-// wrongIssuer returns what is wrong with an issuer, "" if nothing is. The issuer is
+// issuerProblem returns what is wrong with an issuer, "" if nothing is. The issuer is
 // not normalized: ID tokens repeat it to the letter, including a slash at its end.
 // Without TLS it is only accepted on this machine.
-func wrongIssuer(issuer string) string {
+func issuerProblem(issuer string) string {
 	u, err := url.Parse(issuer)
 	switch {
 	case err != nil, u.Scheme != "http" && u.Scheme != "https", u.Hostname() == "":

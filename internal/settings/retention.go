@@ -18,8 +18,8 @@ type Retention struct {
 	Tenants    time.Duration // deleted tenants
 }
 
-// OrDefault returns the retention with the defaults for what is not set.
-func (r Retention) OrDefault() Retention {
+// WithDefaults returns the retention with the defaults for what is not set.
+func (r Retention) WithDefaults() Retention {
 	return Retention{
 		Audit: cmp.Or(r.Audit, 400*day), DeadJobs: cmp.Or(r.DeadJobs, 30*day), Deliveries: cmp.Or(r.Deliveries, 30*day),
 		Tenants: cmp.Or(r.Tenants, 30*day),
@@ -35,7 +35,7 @@ func (p *parser) retention(f RetentionFlags, s *Settings) {
 	}{
 		{"TENANTRY_AUDIT_RETENTION", f.AuditRetention, 1, &s.Retention.Audit},
 		{"TENANTRY_DEAD_JOB_RETENTION", f.DeadJobRetention, 1, &s.Retention.DeadJobs},
-		{"TENANTRY_DELIVERY_RETENTION", f.DeliveryRetention, int(inbox.ShortestMemory / day), &s.Retention.Deliveries},
+		{"TENANTRY_DELIVERY_RETENTION", f.DeliveryRetention, int(inbox.MinRetention / day), &s.Retention.Deliveries},
 		{"TENANTRY_TENANT_RETENTION", f.TenantRetention, 1, &s.Retention.Tenants},
 	} {
 		if d.given == "" {

@@ -23,8 +23,8 @@ func TestRetention(t *testing.T) {
 		},
 	} {
 		s, err := settings.DevFlags{RetentionFlags: tt.flags}.Settings(none)
-		if err != nil || s.Retention.OrDefault() != tt.want {
-			t.Errorf("%s: %+v, %v", name, s.Retention.OrDefault(), err)
+		if err != nil || s.Retention.WithDefaults() != tt.want {
+			t.Errorf("%s: %+v, %v", name, s.Retention.WithDefaults(), err)
 		}
 	}
 	_, err := settings.DevFlags{RetentionFlags: settings.RetentionFlags{AuditRetention: "0", DeadJobRetention: "ever", DeliveryRetention: "29", TenantRetention: "0"}}.Settings(none)

@@ -102,8 +102,8 @@ type InvoiceMode string
 
 // The invoice modes.
 const (
-	PSPManaged      InvoiceMode = "psp_managed"      // read from the payment provider
-	PlatformManaged InvoiceMode = "platform_managed" // numbered and issued by the service
+	InvoicesByPSP      InvoiceMode = "psp_managed"      // read from the payment provider
+	InvoicesByPlatform InvoiceMode = "platform_managed" // numbered and issued by the service
 )
 
 // LogFormat is the format of the log.
@@ -115,10 +115,10 @@ const (
 	LogJSON LogFormat = "json"
 )
 
-// Listening returns s with its URLs and hosts filled in, now that the listening
+// WithListenAddress returns s with its URLs and hosts filled in, now that the listening
 // address is known. Where the service listens on every interface, localhost
 // stands for them.
-func (s Settings) Listening(on net.Addr) Settings {
+func (s Settings) WithListenAddress(on net.Addr) Settings {
 	if s.PublicURL == nil {
 		host := on.String()
 		if tcp, ok := on.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {

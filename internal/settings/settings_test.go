@@ -51,7 +51,7 @@ func TestDevNeedsNoSettings(t *testing.T) {
 	data, _ := filepath.Abs("data")
 	want := settings.Settings{
 		Addr: "127.0.0.1:8080", Data: data, DatabaseURL: settings.Secret(sqldb.FileURL(filepath.Join(data, "tenantry.db"))),
-		RateLimits: limit.Defaults(), InvoiceMode: settings.PSPManaged, Invoices: plainInvoices, LogLevel: slog.LevelInfo, LogFormat: settings.LogText,
+		RateLimits: limit.Defaults(), InvoiceMode: settings.InvoicesByPSP, Invoices: plainInvoices, LogLevel: slog.LevelInfo, LogFormat: settings.LogText,
 		Lifetimes: account.DefaultLifetimes(), OptionalMails: []string{"welcome", "receipt"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -97,7 +97,7 @@ func TestSettingsAreParsed(t *testing.T) {
 			netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("192.0.2.1/32"), netip.MustParsePrefix("::1/128"),
 			netip.MustParsePrefix("192.0.2.2/32"), netip.MustParsePrefix("10.1.0.0/16"),
 		},
-		RateLimits: off, RedisURL: "rediss://u:p@redis:6380/1", InvoiceMode: settings.PlatformManaged, MetricsAddr: "127.0.0.1:9464",
+		RateLimits: off, RedisURL: "rediss://u:p@redis:6380/1", InvoiceMode: settings.InvoicesByPlatform, MetricsAddr: "127.0.0.1:9464",
 		StopDelay: 5 * time.Second,
 		Invoices: settings.Invoices{
 			Numbers: "{year}/{number}", Taxes: map[string]int64{"DE": 190_000, "FR": 55_000},
@@ -309,18 +309,18 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 func TestListening(t *testing.T) {
 	t.Parallel()
 	loopback := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 8080}
-	got := settings.Settings{}.Listening(loopback)
+	got := settings.Settings{}.WithListenAddress(loopback)
 	if got.PublicURL.String() != "http://127.0.0.1:8080" || got.FrontendURL.String() != "http://127.0.0.1:8080" {
 		t.Errorf("%v %v", got.PublicURL, got.FrontendURL)
 	}
-	if got := (settings.Settings{}).Listening(&net.TCPAddr{IP: net.IPv6unspecified, Port: 80}); got.PublicURL.String() != "http://localhost:80" {
+	if got := (settings.Settings{}).WithListenAddress(&net.TCPAddr{IP: net.IPv6unspecified, Port: 80}); got.PublicURL.String() != "http://localhost:80" {
 		t.Errorf("on every interface: %v", got.PublicURL)
 	}
 	given, err := settings.DevFlags{HTTPFlags: settings.HTTPFlags{FrontendURL: "https://example.com"}}.Settings(env(nil))
 	if err != nil {
 		t.Fatal(err)
 	}
-	got = given.Listening(loopback)
+	got = given.WithListenAddress(loopback)
 	if got.FrontendURL.String() != "https://example.com" {
 		t.Errorf("%v", got.FrontendURL)
 	}

@@ -14,9 +14,9 @@ type UnknownVariable struct {
 // prefix is what the names of all variables begin with.
 const prefix = "TENANTRY_"
 
-// foreign are the beginnings of names that are not checked here: those of identity
+// foreignPrefixes are the beginnings of names that are not checked here: those of identity
 // providers have a check of their own, and tests have variables.
-var foreign = []string{prefix + "OAUTH_", prefix + "OIDC_", prefix + "TEST_"}
+var foreignPrefixes = []string{prefix + "OAUTH_", prefix + "OIDC_", prefix + "TEST_"}
 
 // UnknownVariables returns the variables of an environment, in the form of [os.Environ],
 // that are not in known though they begin like a setting, sorted by name. A secret's
@@ -32,19 +32,19 @@ func UnknownVariables(environ, known []string) []UnknownVariable {
 	for _, entry := range environ {
 		name, _, _ := strings.Cut(entry, "=")
 		if !strings.HasPrefix(name, prefix) || slices.Contains(names, name) ||
-			slices.ContainsFunc(foreign, func(p string) bool { return strings.HasPrefix(name, p) }) {
+			slices.ContainsFunc(foreignPrefixes, func(p string) bool { return strings.HasPrefix(name, p) }) {
 			continue
 		}
-		nearest := slices.MinFunc(names, func(a, b string) int { return distance(name, a) - distance(name, b) })
+		nearest := slices.MinFunc(names, func(a, b string) int { return editDistance(name, a) - editDistance(name, b) })
 		unknown = append(unknown, UnknownVariable{Name: name, Nearest: nearest})
 	}
 	slices.SortFunc(unknown, func(a, b UnknownVariable) int { return strings.Compare(a.Name, b.Name) })
 	return unknown
 }
 
-// distance returns how many letters have to be inserted, removed or replaced to make b of a
+// editDistance returns how many letters have to be inserted, removed or replaced to make b of a
 // (Levenshtein).
-func distance(a, b string) int {
+func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

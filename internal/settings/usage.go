@@ -12,7 +12,7 @@ const maxRetentionDays = 36_500
 
 // usage reads how long usage events are kept and where they are archived.
 func (p *parser) usage(f UsageFlags, s *Settings) {
-	const minDays = int(retention.Shortest / (24 * time.Hour))
+	const minDays = int(retention.MinRetention / (24 * time.Hour))
 	if f.UsageRetention != "" {
 		days, err := strconv.Atoi(f.UsageRetention)
 		if err != nil || days < minDays || days > maxRetentionDays {

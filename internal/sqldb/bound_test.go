@@ -60,7 +60,7 @@ func TestBoundTimes(t *testing.T) {
 		rows = append(rows, i, at.Add(time.Duration(i*i%7)*time.Second), at.Add(time.Duration(i)*time.Minute))
 	}
 	values, args := sqldb.Values(db, 1, rows, "bigint", "timestamptz", "timestamptz")
-	err := db.Each(t.Context(), sqldb.Query{
+	err := db.QueryAll(t.Context(), sqldb.Query{
 		Doing: "read", Text: `SELECT v.column1, v.column2, v.column3 FROM (` + values + `) v`, Args: args,
 		Row: func(scan func(...any) error) error {
 			var i int

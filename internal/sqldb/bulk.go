@@ -8,12 +8,12 @@ import (
 	"sync"
 )
 
-// Padded returns rows with the last one repeated until there is a statement for their
+// PadRows returns rows with the last one repeated until there is a statement for their
 // number: four between a power of two and the next, so that a connection prepares a handful
 // of texts instead of one for each number. There must be at least one. It is for statements
 // that a repetition does not change, such as looking up a list of keys, or inserting rows
 // where a second equal row conflicts with the first.
-func Padded[T any](rows []T) []T {
+func PadRows[T any](rows []T) []T {
 	step := max(1, 1<<bits.Len(uint(len(rows)-1))/8)
 	n := (len(rows) + step - 1) / step * step
 	if len(rows) == n {
@@ -36,7 +36,7 @@ func Padded[T any](rows []T) []T {
 func Values(db *DB, first int, values []any, types ...string) (query string, args []any) {
 	if db.dialect == SQLite {
 		rows := slices.Collect(slices.Chunk(values, len(types)))
-		args = slices.Concat(Padded(rows)...)
+		args = slices.Concat(PadRows(rows)...)
 		return "VALUES " + tuples(first, len(args)/len(types), types...), args
 	}
 	n := len(values) / len(types)
@@ -117,15 +117,15 @@ func writeTuples(first, n int, types []string) string {
 	return b.String()
 }
 
-// Among returns the condition that a column is one of the keys, of which there is at least
+// InCondition returns the condition that a column is one of the keys, of which there is at least
 // one: "= ANY($1::uuid[])" and one argument on PostgreSQL, which is one text for any number
 // of them, "IN ($1, $2)" on SQLite, which has no arrays. The placeholders are numbered from
 // first on.
-func Among[K any](db *DB, first int, kind string, keys []K) (condition string, args []any) {
+func InCondition[K any](db *DB, first int, kind string, keys []K) (condition string, args []any) {
 	if db.dialect == Postgres {
 		return "= ANY($" + strconv.Itoa(first) + "::" + kind + "[])", []any{keys}
 	}
-	keys = Padded(keys)
+	keys = PadRows(keys)
 	args = make([]any, len(keys))
 	for i, key := range keys {
 		args[i] = key

@@ -20,10 +20,10 @@ func TestAmong(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		texts := map[string]bool{}
 		for _, names := range [][]string{{"owner"}, {"owner", "owner", "nobody"}, {"member", "owner", "member", "a", "b", "c", "d", "e", "f"}} {
-			among, args := sqldb.Among(db, 2, "text", names)
+			among, args := sqldb.InCondition(db, 2, "text", names)
 			texts[among] = true
 			ids := find[int64](t, db, `SELECT id FROM roles WHERE $1::bigint = 1 AND name `+among, append([]any{1}, args...))
-			amongIDs, idArgs := sqldb.Among(db, 1, "bigint", ids)
+			amongIDs, idArgs := sqldb.InCondition(db, 1, "bigint", ids)
 			found := find[string](t, db, `SELECT name FROM roles WHERE id `+amongIDs, idArgs)
 			slices.Sort(found)
 			want := slices.DeleteFunc(slices.Compact(slices.Sorted(slices.Values(names))), func(name string) bool { return name != "owner" && name != "member" })
@@ -32,7 +32,7 @@ func TestAmong(t *testing.T) {
 			}
 		}
 		one := uuid.New()
-		among, args := sqldb.Among(db, 2, "uuid", []uuid.UUID{uuid.New(), one})
+		among, args := sqldb.InCondition(db, 2, "uuid", []uuid.UUID{uuid.New(), one})
 		if n := find[int64](t, db, `SELECT count(*) FROM (VALUES ($1::uuid)) v WHERE v.column1 `+among, append([]any{one}, args...)); n[0] != 1 {
 			t.Errorf("%d ids", n[0])
 		}
@@ -74,7 +74,7 @@ func TestValues(t *testing.T) {
 			query, args := sqldb.Values(db, 2, values, types...)
 			texts[query] = true
 			found := map[int64]row{}
-			err := db.Each(t.Context(), sqldb.Query{
+			err := db.QueryAll(t.Context(), sqldb.Query{
 				Doing: "read what was given",
 				Text:  `SELECT v.column1, v.column2, v.column3, v.column4, COALESCE(v.column5 = $1::timestamptz, false), v.column6, v.column7 FROM (` + query + `) v`,
 				Args:  append([]any{at}, args...),
@@ -101,7 +101,7 @@ func TestValues(t *testing.T) {
 // find returns the first column of all rows.
 func find[T any](t *testing.T, db *sqldb.DB, query string, args []any) (all []T) {
 	t.Helper()
-	err := db.Each(t.Context(), sqldb.Query{Doing: "find", Text: query, Args: args, Row: func(scan func(...any) error) error {
+	err := db.QueryAll(t.Context(), sqldb.Query{Doing: "find", Text: query, Args: args, Row: func(scan func(...any) error) error {
 		var one T
 		err := scan(&one)
 		all = append(all, one)

@@ -42,9 +42,9 @@ const OthersInterval = 200 * time.Microsecond
 
 func newChanges() *changes { return &changes{tables: map[string]*atomic.Uint64{}} }
 
-// connected installs the hook that reports changed rows. It runs for the writing connection
+// installHook installs the hook that reports changed rows. It runs for the writing connection
 // and includes rows that triggers and foreign keys change.
-func (c *changes) connected(conn driver.Conn) error {
+func (c *changes) installHook(conn driver.Conn) error {
 	hooks, ok := conn.(sqlite.HookRegisterer)
 	if !ok {
 		return errors.New("sqldb: the SQLite driver has no hooks")

@@ -56,8 +56,8 @@ func (c sqliteConn) noteFailed(failed error) {
 	}
 }
 
-// unwatched returns ctx if it has ended, else a context like it that never ends.
-func unwatched(ctx context.Context) context.Context {
+// withoutLaterCancel returns ctx if it has ended, else a context like it that never ends.
+func withoutLaterCancel(ctx context.Context) context.Context {
 	if ctx.Err() != nil {
 		return ctx
 	}
@@ -74,16 +74,16 @@ func (c sqliteConn) pick(query string) (DBTX, string) {
 
 // ExecContext runs on the writer, whatever the first word of the statement is.
 func (c sqliteConn) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
-	statement, args := c.rewriter.rewrite(query), bound(args)
+	statement, args := c.rewriter.rewrite(query), truncateTimes(args)
 	text := statement.text
 	if c.groups == nil {
-		result, err := c.write.ExecContext(unwatched(ctx), statement.within, args...)
+		result, err := c.write.ExecContext(withoutLaterCancel(ctx), statement.within, args...)
 		c.noteFailed(err)
 		return result, err
 	}
 	var result sql.Result
 	err := c.groups.run(ctx, func(conn *sql.Conn) (err error) {
-		result, err = conn.ExecContext(unwatched(ctx), text, args...)
+		result, err = conn.ExecContext(withoutLaterCancel(ctx), text, args...)
 		return err
 	})
 	c.noteFull(err)
@@ -100,7 +100,7 @@ func (c sqliteConn) PrepareContext(ctx context.Context, query string) (*sql.Stmt
 // QueryContext runs on the pool that the text belongs to.
 func (c sqliteConn) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
 	on, text := c.pick(query)
-	rows, err := on.QueryContext(unwatched(ctx), text, bound(args)...)
+	rows, err := on.QueryContext(withoutLaterCancel(ctx), text, truncateTimes(args)...)
 	c.noteFailed(err)
 	return rows, err
 }
@@ -108,7 +108,7 @@ func (c sqliteConn) QueryContext(ctx context.Context, query string, args ...any)
 // QueryRowContext runs on the pool that the text belongs to.
 func (c sqliteConn) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	on, text := c.pick(query)
-	row := on.QueryRowContext(unwatched(ctx), text, bound(args)...)
+	row := on.QueryRowContext(withoutLaterCancel(ctx), text, truncateTimes(args)...)
 	c.noteFailed(row.Err())
 	return row
 }

@@ -17,16 +17,16 @@ var typeRules = []struct {
 	to   string
 }{
 	// As with a sequence, a number is never used twice, even after a delete.
-	{rule(`bigint\s+GENERATED\s+BY\s+DEFAULT\s+AS\s+IDENTITY\s+PRIMARY\s+KEY`), "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT"},
-	{rule(`timestamp\s+with\s+time\s+zone|timestamptz`), "TIMESTAMP"},
-	{rule(`uuid|jsonb`), "TEXT"},
-	{rule(`bigint|smallint`), "INTEGER"},
-	{rule(`bytea`), "BLOB"},
-	{rule(`double\s+precision`), "REAL"},
-	{rule(`(TEXT|INTEGER)\s+PRIMARY\s+KEY`), "$1 NOT NULL PRIMARY KEY"},
+	{compileRule(`bigint\s+GENERATED\s+BY\s+DEFAULT\s+AS\s+IDENTITY\s+PRIMARY\s+KEY`), "INTEGER NOT NULL PRIMARY KEY AUTOINCREMENT"},
+	{compileRule(`timestamp\s+with\s+time\s+zone|timestamptz`), "TIMESTAMP"},
+	{compileRule(`uuid|jsonb`), "TEXT"},
+	{compileRule(`bigint|smallint`), "INTEGER"},
+	{compileRule(`bytea`), "BLOB"},
+	{compileRule(`double\s+precision`), "REAL"},
+	{compileRule(`(TEXT|INTEGER)\s+PRIMARY\s+KEY`), "$1 NOT NULL PRIMARY KEY"},
 }
 
-func rule(words string) *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:` + words + `)\b`) }
+func compileRule(words string) *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:` + words + `)\b`) }
 
 // choice is where the two databases need different texts, which are written beside each
 // other: /* postgres: */ uuid /* sqlite: BLOB */.

@@ -84,7 +84,7 @@ func (g *grouped) await(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		if g.waiting.Add(-1) == 0 {
-			go g.settle() // somebody may have counted on this caller
+			go g.endIdle() // somebody may have counted on this caller
 		}
 		return fmt.Errorf("sqldb: begin: %w", ctx.Err())
 	}
@@ -104,10 +104,10 @@ func (g *grouped) member(ctx context.Context, f func(conn *sql.Conn) error) (tx 
 	finished := false
 	defer func() {
 		if !finished { // f panics: what it did is undone like that of one that fails
-			_ = g.leave(tx, errors.New("sqldb: a transaction panicked"))
+			_ = g.finishMember(tx, errors.New("sqldb: a transaction panicked"))
 		}
 	}()
-	if err := tx.enter(); err != nil {
+	if err := tx.setSavepoint(); err != nil {
 		finished = true
 		return tx, g.end(tx, err)
 	}
@@ -116,7 +116,7 @@ func (g *grouped) member(ctx context.Context, f func(conn *sql.Conn) error) (tx 
 		err = fmt.Errorf("sqldb: commit: %w", ctx.Err())
 	}
 	finished = true
-	return tx, g.leave(tx, err)
+	return tx, g.finishMember(tx, err)
 }
 
 // begin opens a transaction. The context of the caller who happens to be the
@@ -135,18 +135,18 @@ func (g *grouped) begin(ctx context.Context) error {
 	return nil
 }
 
-// enter marks where the member begins; the first needs no mark, as undoing it is
+// setSavepoint marks where the member begins; the first needs no mark, as undoing it is
 // undoing everything.
-func (tx *commonTx) enter() error {
+func (tx *commonTx) setSavepoint() error {
 	if tx.members == 1 {
 		return nil
 	}
 	return tx.exec("SAVEPOINT member")
 }
 
-// leave undoes the member if it failed, and ends the transaction unless somebody
+// finishMember undoes the member if it failed, and ends the transaction unless somebody
 // else is coming. It returns failed or what went wrong with the transaction.
-func (g *grouped) leave(tx *commonTx, failed error) error {
+func (g *grouped) finishMember(tx *commonTx, failed error) error {
 	var err error
 	switch {
 	case tx.members == 1 && failed != nil:
@@ -211,8 +211,8 @@ func (db *DB) ObserveCommits(waited func(time.Duration), committed func(transact
 	return true
 }
 
-// settle ends a transaction that nobody is coming to end.
-func (g *grouped) settle() {
+// endIdle ends a transaction that nobody is coming to end.
+func (g *grouped) endIdle() {
 	g.turn <- struct{}{}
 	defer func() { <-g.turn }()
 	if g.open != nil && g.waiting.Load() == 0 {

@@ -28,7 +28,7 @@ func BenchmarkLimits(b *testing.B) {
 		text := strings.Join(selects, " UNION ALL ")
 		b.Run(fmt.Sprint(parts), func(b *testing.B) {
 			for b.Loop() {
-				err := db.Each(context.Background(), sqldb.Query{Doing: "claim", Text: text, Args: args, Row: func(func(...any) error) error { return nil }})
+				err := db.QueryAll(context.Background(), sqldb.Query{Doing: "claim", Text: text, Args: args, Row: func(func(...any) error) error { return nil }})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -26,11 +26,11 @@ func Migrations() fs.FS {
 }
 
 var (
-	// ErrNewer means that a later version of the service migrated the database. This version could
+	// ErrNewerSchema means that a later version of the service migrated the database. This version could
 	// damage data that it does not know.
-	ErrNewer = errors.New("sqldb: the database is newer than this program")
-	// ErrOlder means that a build from before the baseline created the database.
-	ErrOlder = errors.New("sqldb: the database is from a build before 0.1.0, which cannot be upgraded: start with a new database (docs/upgrading.md)")
+	ErrNewerSchema = errors.New("sqldb: the database is newer than this program")
+	// ErrOlderSchema means that a build from before the baseline created the database.
+	ErrOlderSchema = errors.New("sqldb: the database is from a build before 0.1.0, which cannot be upgraded: start with a new database (docs/upgrading.md)")
 )
 
 // baseline is the version of the first migration. Builds before the baseline numbered theirs from
@@ -139,9 +139,9 @@ func (db *DB) migrations(ctx context.Context, f func(p *goose.Provider) error) e
 	}
 	switch {
 	case current > target:
-		return fmt.Errorf("%w: it is at version %d, the program knows %d", ErrNewer, current, target)
+		return fmt.Errorf("%w: it is at version %d, the program knows %d", ErrNewerSchema, current, target)
 	case current > 0 && current < baseline:
-		return fmt.Errorf("%w; it is at version %d", ErrOlder, current)
+		return fmt.Errorf("%w; it is at version %d", ErrOlderSchema, current)
 	}
 	if err := f(p); err != nil {
 		return fmt.Errorf("sqldb: migrate: %w", err)

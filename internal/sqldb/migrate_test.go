@@ -111,7 +111,7 @@ func wantRefused(t *testing.T, db *sqldb.DB, want error) {
 	t.Helper()
 	_, status := db.MigrationStatus(t.Context())
 	for _, err := range []error{db.Migrate(t.Context()), status} {
-		if !errors.Is(err, want) || errors.Is(err, sqldb.ErrNewer) && errors.Is(err, sqldb.ErrOlder) {
+		if !errors.Is(err, want) || errors.Is(err, sqldb.ErrNewerSchema) && errors.Is(err, sqldb.ErrOlderSchema) {
 			t.Errorf("error %v, want %v", err, want)
 		}
 	}
@@ -121,7 +121,7 @@ func TestMigrateRefusesNewerDatabase(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		exec(t, db, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`)
-		wantRefused(t, db, sqldb.ErrNewer)
+		wantRefused(t, db, sqldb.ErrNewerSchema)
 	})
 }
 
@@ -134,7 +134,7 @@ func TestMigrateRefusesDatabaseBeforeBaseline(t *testing.T) {
 			for v := 1; v <= version; v++ {
 				exec(t, db, fmt.Sprintf(`INSERT INTO goose_db_version (version_id, is_applied) VALUES (%d, true)`, v))
 			}
-			wantRefused(t, db, sqldb.ErrOlder)
+			wantRefused(t, db, sqldb.ErrOlderSchema)
 		})
 	}
 }

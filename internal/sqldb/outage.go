@@ -60,9 +60,9 @@ func IsFull(err error) bool {
 // having room again.
 const roomProbe = 1 << 20
 
-// Full reports whether a write to SQLite's file has failed for want of room on its disk
+// IsDiskFull reports whether a write to SQLite's file has failed for want of room on its disk
 // and there is still no room.
-func (db *DB) Full() bool {
+func (db *DB) IsDiskFull() bool {
 	if !db.full.Load() {
 		return false
 	}

@@ -128,7 +128,7 @@ func TestAFrozenServer(t *testing.T) {
 	if err := db.Ping(t.Context()); !sqldb.IsUnavailable(err) {
 		t.Errorf("ping while it is away: %v", err)
 	}
-	line.Mend()
+	line.Restore()
 	for deadline := time.After(time.Minute); ; {
 		err := ask(t.Context())
 		if err == nil {
@@ -205,7 +205,7 @@ func TestAServerFallsSilentAndAnotherTakesItsPlace(t *testing.T) {
 				t.Error(err)
 			}
 		}
-		silent.Mend()
+		silent.Restore()
 		if err := ask(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -219,7 +219,7 @@ func TestAServerFallsSilentAndAnotherTakesItsPlace(t *testing.T) {
 	if err := late.Close(); err != nil {
 		t.Error(err)
 	}
-	first.Mend()
+	first.Restore()
 }
 
 // Whoever stops while the server is away has nothing to tell: what the watch has cut is closed.
@@ -227,7 +227,7 @@ func TestCloseWhileTheServerIsAway(t *testing.T) {
 	t.Parallel()
 	line, through := dbtest.NewLine(t, dbtest.URL(t, sqldb.Postgres))
 	away := make(told, 1)
-	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: through, Patience: dbtest.Patience, Log: slog.New(slog.NewTextHandler(away, nil))})
+	db, err := sqldb.Open(t.Context(), sqldb.Config{URL: through, Patience: dbtest.ConnTimeout, Log: slog.New(slog.NewTextHandler(away, nil))})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -281,7 +281,7 @@ func TestRoomIsLookedForOnlyAfterAFailure(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	db := dbtest.Open(t, sqldb.FileURL(filepath.Join(folder, "t.db")))
-	if db.Full() {
+	if db.IsDiskFull() {
 		t.Error("full from the start")
 	}
 	before, err := os.ReadDir(folder)
@@ -289,7 +289,7 @@ func TestRoomIsLookedForOnlyAfterAFailure(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		_ = db.Full()
+		_ = db.IsDiskFull()
 		if after, err := os.ReadDir(folder); err != nil || len(after) != len(before) {
 			t.Errorf("look %s wrote something: %v, %v", strconv.Itoa(i), after, err)
 		}

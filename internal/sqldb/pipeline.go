@@ -61,8 +61,8 @@ func (c *pipelineConn) BeginTx(ctx context.Context, opts driver.TxOptions) (driv
 // result.
 func (c *pipelineConn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	switch {
-	case c.inTx && len(args) > 0 && isLater(ctx):
-		c.wait(query, values(args))
+	case c.inTx && len(args) > 0 && isDeferred(ctx):
+		c.queueStatement(query, values(args))
 		return driver.ResultNoRows, nil
 	case c.waiting == nil:
 		return c.Conn.ExecContext(ctx, query, args)
@@ -72,7 +72,7 @@ func (c *pipelineConn) ExecContext(ctx context.Context, query string, args []dri
 		}
 		return c.Conn.ExecContext(ctx, query, args)
 	}
-	c.wait(query, values(args))
+	c.queueStatement(query, values(args))
 	tag, err := c.send(ctx)
 	return driver.RowsAffected(tag.RowsAffected()), err
 }
@@ -90,11 +90,11 @@ func (c *pipelineConn) QueryContext(ctx context.Context, query string, args []dr
 	if c.waiting != nil {
 		before = c.waiting.Len()
 	}
-	c.wait(query, values(args))
+	c.queueStatement(query, values(args))
 	for _, q := range more {
-		c.wait(q.Text, q.Args)
+		c.queueStatement(q.Text, q.Args)
 	}
-	results := c.take(ctx)
+	results := c.sendQueued(ctx)
 	for range before {
 		if _, err := results.Exec(); err != nil {
 			_ = results.Close() // has the same error
@@ -117,16 +117,16 @@ func (c *pipelineConn) PrepareContext(ctx context.Context, query string) (driver
 	return c.Conn.PrepareContext(ctx, query)
 }
 
-// wait adds a statement to those that wait.
-func (c *pipelineConn) wait(query string, args []any) {
+// queueStatement adds a statement to those that wait.
+func (c *pipelineConn) queueStatement(query string, args []any) {
 	if c.waiting == nil {
 		c.waiting = &pgx.Batch{}
 	}
 	c.waiting.Queue(query, args...)
 }
 
-// take sends what waits.
-func (c *pipelineConn) take(ctx context.Context) pgx.BatchResults {
+// sendQueued sends what waits.
+func (c *pipelineConn) sendQueued(ctx context.Context) pgx.BatchResults {
 	batch := c.waiting
 	c.waiting, c.sent = nil, c.inTx
 	return c.Conn.Conn().SendBatch(ctx, batch)
@@ -135,7 +135,7 @@ func (c *pipelineConn) take(ctx context.Context) pgx.BatchResults {
 // send sends what waits and returns what became of the last statement, or the first error.
 func (c *pipelineConn) send(ctx context.Context) (tag pgconn.CommandTag, err error) {
 	n := c.waiting.Len()
-	results := c.take(ctx)
+	results := c.sendQueued(ctx)
 	for range n {
 		if tag, err = results.Exec(); err != nil {
 			break
@@ -178,7 +178,7 @@ func (t pipelineTx) Commit() error {
 		c.waiting = nil
 		return nil
 	}
-	c.wait("COMMIT", nil)
+	c.queueStatement("COMMIT", nil)
 	tag, err := c.send(t.ctx)
 	switch conn := c.Conn.Conn(); {
 	case err == nil && tag.String() == "ROLLBACK":

@@ -32,19 +32,19 @@ func TestLater(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		newProbes(t, db)
 		err := db.Tx(t.Context(), func(ctx context.Context) error {
-			if err := addProbe(sqldb.Later(ctx), db, 1, "a"); err != nil {
+			if err := addProbe(sqldb.WithDeferred(ctx), db, 1, "a"); err != nil {
 				return err
 			}
 			var n int
 			if err := db.Conn(ctx).QueryRowContext(ctx, `SELECT count(*) FROM probes WHERE id > $1::bigint`, 0).Scan(&n); err != nil || n != 1 {
 				t.Errorf("the next statement sees %d, %v", n, err)
 			}
-			return addProbe(sqldb.Later(ctx), db, 2, "b")
+			return addProbe(sqldb.WithDeferred(ctx), db, 2, "b")
 		})
 		if n := countProbes(t, db); err != nil || n != 2 {
 			t.Errorf("%d rows, %v", n, err)
 		}
-		if err := addProbe(sqldb.Later(t.Context()), db, 3, "c"); err != nil || countProbes(t, db) != 3 {
+		if err := addProbe(sqldb.WithDeferred(t.Context()), db, 3, "c"); err != nil || countProbes(t, db) != 3 {
 			t.Errorf("outside a transaction: %v", err)
 		}
 	})
@@ -64,7 +64,7 @@ func TestLaterFails(t *testing.T) {
 				if err := addProbe(ctx, db, 2, "b"); err != nil {
 					return err
 				}
-				return addProbe(sqldb.Later(ctx), db, 1, "again")
+				return addProbe(sqldb.WithDeferred(ctx), db, 1, "again")
 			})
 			if !sqldb.IsUnique(err) || committed || countProbes(t, db) != 1 {
 				t.Fatalf("%v, committed: %t, %d rows", err, committed, countProbes(t, db))
@@ -80,7 +80,7 @@ func TestLaterIsForgotten(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		newProbes(t, db)
 		err := db.Tx(t.Context(), func(ctx context.Context) error {
-			return errors.Join(addProbe(sqldb.Later(ctx), db, 1, "a"), errNo)
+			return errors.Join(addProbe(sqldb.WithDeferred(ctx), db, 1, "a"), errNo)
 		})
 		if !errors.Is(err, errNo) {
 			t.Error(err)
@@ -116,7 +116,7 @@ func TestEachQuery(t *testing.T) {
 		exec(t, db, insertProbe, 2, "b")
 		read := func(ctx context.Context) error {
 			var all, none, last []string
-			if err := db.Each(ctx, namesFrom(&all, 1), namesFrom(&none, 9), namesFrom(&last, 2)); err != nil {
+			if err := db.QueryAll(ctx, namesFrom(&all, 1), namesFrom(&none, 9), namesFrom(&last, 2)); err != nil {
 				return err
 			}
 			if len(all) != 2 || len(none) != 0 || len(last) != 1 || last[0] != "b" {
@@ -124,12 +124,12 @@ func TestEachQuery(t *testing.T) {
 			}
 			return nil
 		}
-		if err := errors.Join(read(t.Context()), db.Tx(t.Context(), read), db.Each(t.Context())); err != nil {
+		if err := errors.Join(read(t.Context()), db.Tx(t.Context(), read), db.QueryAll(t.Context())); err != nil {
 			t.Error(err)
 		}
 		var all []string
 		broken := sqldb.Query{Doing: "divide", Text: `SELECT 1 / (id - id) FROM nothing WHERE id = $1::bigint`, Args: []any{1}}
-		if err := db.Each(t.Context(), namesFrom(&all, 1), broken, namesFrom(&all, 1)); err == nil {
+		if err := db.QueryAll(t.Context(), namesFrom(&all, 1), broken, namesFrom(&all, 1)); err == nil {
 			t.Error("a query without its table is no error")
 		}
 		if err := read(t.Context()); err != nil {
@@ -154,13 +154,13 @@ func TestEachReadsUnderItsLock(t *testing.T) {
 					into := func(dest *int) func(func(...any) error) error {
 						return func(scan func(...any) error) error { return scan(dest) }
 					}
-					err := db.Each(ctx,
+					err := db.QueryAll(ctx,
 						sqldb.Query{Text: `SELECT id FROM probes WHERE id = $1::bigint FOR UPDATE`, Args: []any{1}, Row: into(&locked)},
 						sqldb.Query{Text: `SELECT small FROM probes WHERE id = $1::bigint`, Args: []any{2}, Row: into(&small)})
 					if err != nil {
 						return err
 					}
-					_, err = db.Conn(ctx).ExecContext(sqldb.Later(ctx), `UPDATE probes SET small = $1::integer WHERE id = $2::bigint`, small+1, 2)
+					_, err = db.Conn(ctx).ExecContext(sqldb.WithDeferred(ctx), `UPDATE probes SET small = $1::integer WHERE id = $2::bigint`, small+1, 2)
 					return err
 				})
 				if err != nil {
@@ -204,7 +204,7 @@ func TestSameValuesTogether(t *testing.T) {
 			}
 		}
 		var alone, first, second []values
-		if err := errors.Join(db.Each(t.Context(), query(&alone)), db.Each(t.Context(), query(&first), query(&second))); err != nil {
+		if err := errors.Join(db.QueryAll(t.Context(), query(&alone)), db.QueryAll(t.Context(), query(&first), query(&second))); err != nil {
 			t.Fatal(err)
 		}
 		for _, found := range [][]values{alone, first, second} {

@@ -63,7 +63,7 @@ func parsePostgres(url string) (*pgx.ConnConfig, error) {
 // w has found.
 func openPool(cfg *pgx.ConnConfig, w *watch, conns int) *sql.DB {
 	pool := sql.OpenDB(pipelineConnector{stdlib.GetConnector(*cfg,
-		stdlib.OptionBeforeConnect(w.choose), stdlib.OptionAfterConnect(registerTypes))})
+		stdlib.OptionBeforeConnect(w.configureConn), stdlib.OptionAfterConnect(registerTypes))})
 	conns = cmp.Or(conns, DefaultConns)
 	pool.SetMaxOpenConns(conns)
 	pool.SetMaxIdleConns(conns)

@@ -87,7 +87,7 @@ func toSQLite(query string) statement {
 			code.WriteString(pieces[i].text)
 		}
 	}
-	inOrder := inOrder(code.String())
+	inOrder := isSequential(code.String())
 	for _, p := range pieces {
 		if p.code && inOrder {
 			p.text = placeholder.ReplaceAllString(p.text, "?")
@@ -104,10 +104,10 @@ func toSQLite(query string) statement {
 	return statement{text: text.String(), within: insert.ReplaceAllString(text.String(), "$1 OR FAIL$2"), reads: reads}
 }
 
-// inOrder reports whether the placeholders are $1, $2, … in this order, each once, so
+// isSequential reports whether the placeholders are $1, $2, … in this order, each once, so
 // that they need no numbers. SQLite searches all placeholders for each number that is
 // bound, which is slow with the thousands of a bulk insert.
-func inOrder(code string) bool {
+func isSequential(code string) bool {
 	n := 0
 	for _, p := range placeholder.FindAllString(code, -1) {
 		if n++; p != "$"+strconv.Itoa(n) {
@@ -129,7 +129,7 @@ func split(query string) []piece {
 	var pieces []piece
 	start := 0
 	for i := 0; i < len(query); {
-		n := verbatim(query[i:])
+		n := verbatimLength(query[i:])
 		if n == 0 {
 			i++
 			continue
@@ -147,10 +147,10 @@ func split(query string) []piece {
 	return pieces
 }
 
-// verbatim returns the length of the literal, quoted name or comment that s
+// verbatimLength returns the length of the literal, quoted name or comment that s
 // begins with, 0 if it begins with code. A doubled quote inside a literal ends
 // one literal and begins the next, which has the same result.
-func verbatim(s string) int {
+func verbatimLength(s string) int {
 	begin, end := s[:1], s[:1]
 	switch {
 	case s[0] == '\'' || s[0] == '"':

@@ -58,13 +58,13 @@ func withoutTenants(schema map[string]table) map[string]table {
 		if distribution.Tables[name] != distribution.Distributed {
 			continue
 		}
-		tab.Indexes = slices.DeleteFunc(tab.Indexes, func(i index) bool { return distribution.Beside[i.Name] != "" })
+		tab.Indexes = slices.DeleteFunc(tab.Indexes, func(i index) bool { return distribution.ServerKeys[i.Name] != "" })
 		for n, i := range tab.Indexes {
-			if distribution.Widened[i.Name] != "" {
+			if distribution.TenantKeys[i.Name] != "" {
 				tab.Indexes[n].Columns = withoutTenant(i.Columns)
 			}
 		}
-		if distribution.Widened[name+"_pkey"] != "" {
+		if distribution.TenantKeys[name+"_pkey"] != "" {
 			tab.PrimaryKey = withoutTenant(tab.PrimaryKey)
 		}
 		for n, f := range tab.ForeignKeys {

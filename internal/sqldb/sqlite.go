@@ -36,12 +36,12 @@ func (db *DB) openSQLite(ctx context.Context, rawURL, table string) error {
 	if err != nil {
 		return err
 	}
-	if err := dbfile.Own(ctx, path, table); err != nil {
+	if err := dbfile.EnsureOwned(ctx, path, table); err != nil {
 		return err
 	}
 	db.dialect, db.path = SQLite, path
 	db.changes = newChanges()
-	if db.write, err = sqlitePool(path, sqliteParams, 1, db.changes.connected); err != nil {
+	if db.write, err = sqlitePool(path, sqliteParams, 1, db.changes.installHook); err != nil {
 		return err
 	}
 	db.groups = newGrouped(db.write, db.changes)
@@ -85,20 +85,20 @@ func sqlitePool(path, params string, size int, connected func(driver.Conn) error
 	return pool, nil
 }
 
-// bound returns args as SQLite keeps them: every time cut to microseconds, as PostgreSQL
+// truncateTimes returns args as SQLite keeps them: every time cut to microseconds, as PostgreSQL
 // stores it, so that both databases give back the same, and every ID as its bytes. Times, UUIDs
 // and JSON become the texts that the driver and database/sql would make of them, in a third of the
 // time: statements of many rows have the same times again and again. args itself is not changed.
-func bound(args []any) []any {
+func truncateTimes(args []any) []any {
 	var times timeTexts
 	changed := make([]any, len(args))
 	for i, arg := range args {
 		switch v := arg.(type) {
 		case time.Time:
-			arg = times.of(v)
+			arg = times.textOf(v)
 		case *time.Time:
 			if arg = nil; v != nil {
-				arg = times.of(*v)
+				arg = times.textOf(*v)
 			}
 		case uuid.UUID:
 			arg = v.String()
@@ -122,8 +122,8 @@ type timeTexts struct {
 	next  int
 }
 
-// of returns the text of a time.
-func (t *timeTexts) of(at time.Time) any {
+// textOf returns the text of a time.
+func (t *timeTexts) textOf(at time.Time) any {
 	for i, known := range t.times {
 		if t.texts[i] != nil && known.Equal(at) {
 			return t.texts[i]

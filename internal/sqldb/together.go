@@ -7,18 +7,20 @@ import (
 )
 
 type (
-	laterKey   struct{}
-	queriesKey struct{}
+	deferredKey struct{}
+	queriesKey  struct{}
 )
 
-// Later marks a context for a statement whose result nobody looks at and whose failure is a
+// WithDeferred marks a context for a statement whose result nobody looks at and whose failure is a
 // fault: on PostgreSQL it is sent with the next statement of the transaction, or with its
 // COMMIT, and an error is that one's. So it is not for a statement that is expected to fail,
 // such as an insert that may violate a unique index. It has at least one parameter. Outside
 // a transaction, and on SQLite, it makes no difference.
-func Later(ctx context.Context) context.Context { return context.WithValue(ctx, laterKey{}, true) }
+func WithDeferred(ctx context.Context) context.Context {
+	return context.WithValue(ctx, deferredKey{}, true)
+}
 
-func isLater(ctx context.Context) bool { return ctx.Value(laterKey{}) != nil }
+func isDeferred(ctx context.Context) bool { return ctx.Value(deferredKey{}) != nil }
 
 // Query is a query and what reads its rows.
 type Query struct {
@@ -37,13 +39,13 @@ func queriesOf(ctx context.Context) []Query {
 	return queries
 }
 
-// Each runs queries one after the other and reads the rows of each. On PostgreSQL they take
+// QueryAll runs queries one after the other and reads the rows of each. On PostgreSQL they take
 // one round trip together. None may depend on what another returns, but they run in their
 // order: one that follows a query FOR UPDATE begins when its locks are held.
-func (db *DB) Each(ctx context.Context, queries ...Query) error {
+func (db *DB) QueryAll(ctx context.Context, queries ...Query) error {
 	if db.dialect == SQLite {
 		for _, q := range queries {
-			if err := db.each(ctx, q, nil); err != nil {
+			if err := db.queryAll(ctx, q, nil); err != nil {
 				return err
 			}
 		}
@@ -52,11 +54,11 @@ func (db *DB) Each(ctx context.Context, queries ...Query) error {
 	if len(queries) == 0 {
 		return nil
 	}
-	return db.each(ctx, queries[0], queries[1:])
+	return db.queryAll(ctx, queries[0], queries[1:])
 }
 
-// each runs a query, and more with it.
-func (db *DB) each(ctx context.Context, q Query, more []Query) error {
+// queryAll runs a query, and more with it.
+func (db *DB) queryAll(ctx context.Context, q Query, more []Query) error {
 	if len(more) > 0 {
 		ctx = context.WithValue(ctx, queriesKey{}, more)
 	}

@@ -16,9 +16,9 @@ import (
 // leaves some of the two seconds in which every request that needs the database is answered
 // (rules: http#errors).
 const (
-	probeEvery    = 250 * time.Millisecond
-	probePatience = time.Second
-	dialPatience  = 500 * time.Millisecond
+	probeEvery   = 250 * time.Millisecond
+	probeTimeout = time.Second
+	dialTimeout  = 500 * time.Millisecond
 )
 
 // errAway is what happens to statements while PostgreSQL is away.
@@ -66,7 +66,7 @@ func (c *watchedConn) Close() error {
 // newWatch returns a watch of the servers of cfg. It does not watch until start.
 func newWatch(cfg *pgx.ConnConfig, patience time.Duration, log *slog.Logger) *watch {
 	if patience <= 0 {
-		patience = probePatience
+		patience = probeTimeout
 	}
 	return &watch{servers: serversOf(cfg), log: log, patience: patience, conns: map[*watchedConn]struct{}{}}
 }
@@ -99,9 +99,9 @@ func (w *watch) find(ctx context.Context) {
 	w.moveTo(server)
 }
 
-// choose makes a connection that is to be opened a watched one to the server that is worked
+// configureConn makes a connection that is to be opened a watched one to the server that is worked
 // with.
-func (w *watch) choose(_ context.Context, cfg *pgx.ConnConfig) error {
+func (w *watch) configureConn(_ context.Context, cfg *pgx.ConnConfig) error {
 	w.mu.Lock()
 	server := w.at
 	w.mu.Unlock()
@@ -163,7 +163,7 @@ func (w *watch) run(ctx context.Context) {
 			hangUp(conn)
 			return
 		}
-		w.note(err)
+		w.recordProbe(err)
 		select {
 		case <-ctx.Done():
 			hangUp(conn)
@@ -180,7 +180,7 @@ func (w *watch) probe(ctx context.Context, conn *pgx.Conn) (*pgx.Conn, error) {
 	if conn == nil {
 		pinged <- errAway
 	} else {
-		go func() { pinged <- within(ctx, w.patience, conn.Ping) }()
+		go func() { pinged <- runWithTimeout(ctx, w.patience, conn.Ping) }()
 	}
 	select {
 	case err := <-pinged:
@@ -209,8 +209,8 @@ func (w *watch) probe(ctx context.Context, conn *pgx.Conn) (*pgx.Conn, error) {
 	return nil, err
 }
 
-// connected is what came of an attempt to connect.
-type connected struct {
+// connectResult is what came of an attempt to connect.
+type connectResult struct {
 	conn *pgx.Conn
 	err  error
 }
@@ -218,15 +218,15 @@ type connected struct {
 // connect connects to the first server of the URL that can be worked with. All are tried at
 // the same time; once one answers, those before it have only a moment left.
 func (w *watch) connect(ctx context.Context) (*pgx.Conn, *pgx.ConnConfig, error) {
-	ctx, cancel := context.WithTimeout(ctx, max(dialPatience, w.patience/2))
+	ctx, cancel := context.WithTimeout(ctx, max(dialTimeout, w.patience/2))
 	defer cancel()
 	answered := make(chan struct{}, len(w.servers))
-	results := make([]connected, len(w.servers))
+	results := make([]connectResult, len(w.servers))
 	var all sync.WaitGroup
 	for i, server := range w.servers {
 		all.Go(func() {
 			conn, err := pgx.ConnectConfig(ctx, server)
-			results[i] = connected{conn, err}
+			results[i] = connectResult{conn, err}
 			if err == nil {
 				answered <- struct{}{}
 			}
@@ -244,7 +244,7 @@ func (w *watch) connect(ctx context.Context) (*pgx.Conn, *pgx.ConnConfig, error)
 	}
 	cancel()
 	<-ended
-	var found connected
+	var found connectResult
 	var at *pgx.ConnConfig
 	for i, r := range results {
 		switch {
@@ -271,13 +271,13 @@ func (w *watch) moveTo(server *pgx.ConnConfig) {
 	}
 	if w.at != nil {
 		w.log.Warn("the database is another server now", "host", server.Host, "port", server.Port)
-		w.cut()
+		w.closeConns()
 	}
 	w.at = server
 }
 
-// note acts on whether the last probe failed.
-func (w *watch) note(failed error) {
+// recordProbe acts on whether the last probe failed.
+func (w *watch) recordProbe(failed error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if away := failed != nil; away == w.away {
@@ -289,18 +289,18 @@ func (w *watch) note(failed error) {
 		return
 	}
 	w.log.Error("the database does not answer: what needs it is refused until it does", "error", failed)
-	w.cut()
+	w.closeConns()
 }
 
-// cut ends all connections of the pool. The caller holds mu.
-func (w *watch) cut() {
+// closeConns ends all connections of the pool. The caller holds mu.
+func (w *watch) closeConns() {
 	for c := range w.conns {
 		_ = c.Conn.Close()
 	}
 	clear(w.conns)
 }
 
-func within(ctx context.Context, d time.Duration, f func(ctx context.Context) error) error {
+func runWithTimeout(ctx context.Context, d time.Duration, f func(ctx context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, d)
 	defer cancel()
 	return f(ctx)

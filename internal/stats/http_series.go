@@ -48,7 +48,7 @@ func (h *HTTP) Series(ctx context.Context, in *seriesInput) (*rest.Body[StatsSer
 	if to.After(today) {
 		to = today
 	}
-	from := dateOr(in.From, in.Interval.before(to))
+	from := dateOr(in.From, in.Interval.defaultStart(to))
 	of, err := periods(in.Interval, from, to)
 	if err != nil {
 		return nil, err

@@ -84,8 +84,8 @@ func (i Interval) next(start time.Time) time.Time {
 	return start.AddDate(0, 0, 1)
 }
 
-// before returns where a series that ends on a day begins by default: 12 months, or 30 days.
-func (i Interval) before(to time.Time) time.Time {
+// defaultStart returns where a series that ends on a day begins by default: 12 months, or 30 days.
+func (i Interval) defaultStart(to time.Time) time.Time {
 	if i == Month {
 		return i.start(to).AddDate(0, -11, 0)
 	}
@@ -111,14 +111,14 @@ func (s *Service) series(ctx context.Context, f Figure, of []period, currency st
 	case Tenants:
 		values, err = s.tenantSeries(ctx, of)
 	case FailedPayments:
-		values, err = s.store.failures(ctx, spans(of))
+		values, err = s.store.failures(ctx, spansOf(of))
 	case QuotaRefusals:
 		values, err = s.refusalSeries(ctx, of)
 	}
 	return []line{{values: values}}, err
 }
 
-func spans(of []period) []span {
+func spansOf(of []period) []span {
 	list := make([]span, len(of))
 	for i, p := range of {
 		list[i] = p.span()
@@ -177,14 +177,14 @@ func (s *Service) subscriptionSeries(ctx context.Context, of []period) ([]int64,
 	moves, err := s.movements(ctx, of)
 	changes := make([]int64, len(of))
 	for _, m := range moves {
-		changes[index(of, m.Day)] += began(m)
+		changes[index(of, m.Day)] += netStarts(m)
 	}
 	return levels(changes), err
 }
 
 // tenantSeries counts a tenant from the day on which it was made until it was deleted.
 func (s *Service) tenantSeries(ctx context.Context, of []period) ([]int64, error) {
-	list := spans(of)
+	list := spansOf(of)
 	list[0].start = time.Time{} // with all that was before
 	changes, err := s.store.tenantsBetween(ctx, list)
 	if err != nil {

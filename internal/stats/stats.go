@@ -46,7 +46,7 @@ func (s *Service) tenants(ctx context.Context, now time.Time) (TenantFigures, er
 	if err != nil {
 		return TenantFigures{}, err
 	}
-	live, err := s.store.live(ctx)
+	live, err := s.store.countLive(ctx)
 	if err != nil {
 		return TenantFigures{}, err
 	}
@@ -87,10 +87,10 @@ func (s *Service) revenue(ctx context.Context, now time.Time) ([]CurrencyRevenue
 			of[m.Currency] = c
 		}
 		c.Amount += m.Amount
-		subs.Active += began(m)
+		subs.Active += netStarts(m)
 		if m.Day < first {
 			c.Amount30DaysAgo += m.Amount
-			subs.Active30DaysAgo += began(m)
+			subs.Active30DaysAgo += netStarts(m)
 			continue
 		}
 		switch m.Kind {
@@ -116,8 +116,8 @@ func (s *Service) revenue(ctx context.Context, now time.Time) ([]CurrencyRevenue
 	return list, subs, nil
 }
 
-// began is how many subscriptions more there are by a movement.
-func began(m journal.Movement) int64 {
+// netStarts is how many subscriptions more there are by a movement.
+func netStarts(m journal.Movement) int64 {
 	switch m.Kind {
 	case journal.KindNew:
 		return m.Entries

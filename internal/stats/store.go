@@ -18,8 +18,8 @@ func (s store) tenants(ctx context.Context, since time.Time) (total, added int64
 	return n.Every - n.Deleted, n.Added - n.AddedAndDeleted, sqldb.Wrap(err, "count tenants")
 }
 
-// live counts the subscriptions that are not over, by their state.
-func (s store) live(ctx context.Context) (map[string]int64, error) {
+// countLive counts the subscriptions that are not over, by their state.
+func (s store) countLive(ctx context.Context) (map[string]int64, error) {
 	rows, err := s.q(ctx).LiveSubscriptions(ctx)
 	found := make(map[string]int64, len(rows))
 	for _, r := range rows {

@@ -299,10 +299,10 @@ func (s *Service) HandleRetire(ctx context.Context, job jobs.Job) error {
 		return err
 	}
 	if err := s.deps.Usage.Settle(ctx, old.TenantID); err != nil {
-		return psp.Permanent(err)
+		return psp.MarkPermanent(err)
 	}
 	_, err = s.deps.Provider.EndSubscription(ctx, id, "retired-"+id)
-	return psp.Permanent(err)
+	return psp.MarkPermanent(err)
 }
 
 // refusedCheckout names a subscription that is not wanted next to another one, and
@@ -322,11 +322,11 @@ func (s *Service) HandleRefuse(ctx context.Context, job jobs.Job) error {
 	}
 	_, err := s.deps.Provider.CancelSubscription(ctx, r.SubscriptionID, "refuse-"+r.SubscriptionID)
 	if err != nil && !errors.Is(err, psp.ErrNotFound) {
-		return psp.Permanent(err)
+		return psp.MarkPermanent(err)
 	}
 	if r.SessionID != "" {
 		if err := s.deps.Provider.RefundCheckout(ctx, r.SessionID, "refund-"+r.SubscriptionID); err != nil {
-			return psp.Permanent(err)
+			return psp.MarkPermanent(err)
 		}
 	}
 	s.deps.Log.InfoContext(ctx, "second subscription refused", "psp_subscription_id", r.SubscriptionID)

@@ -137,7 +137,7 @@ func (s *Service) confirmSeats(ctx context.Context, sub Subscription, in instruc
 			return false, err
 		}
 	}
-	if plan.PricingType != catalog.Seat {
+	if plan.PricingType != catalog.PricingSeat {
 		return true, nil
 	}
 	members, err := s.deps.Tenants.CountMembers(ctx, sub.TenantID)
@@ -265,7 +265,7 @@ func (s *Service) selectMove(ctx context.Context, sub Subscription, planID uuid.
 // card to charge then, so that it takes a checkout. A plan that bills usage is not free, whatever
 // its base price is.
 func (m move) isPaidFromFree() (bool, error) {
-	if m.sub.PriceCents > 0 || m.price.PriceCents == 0 && m.plan.PricingType != catalog.Usage {
+	if m.sub.PriceCents > 0 || m.price.PriceCents == 0 && m.plan.PricingType != catalog.PricingUsage {
 		return false, nil
 	}
 	metered, _, err := m.sub.MeteredItems()
@@ -282,7 +282,7 @@ func (s *Service) selectPlan(ctx context.Context, sub Subscription, planID uuid.
 	if !ok {
 		return selection{}, errNotInCurrency
 	}
-	if quantity == 0 && plan.PricingType == catalog.Seat {
+	if quantity == 0 && plan.PricingType == catalog.PricingSeat {
 		// The members are counted once here; confirmSeats finds those who join later.
 		var members int64
 		members, err = s.deps.Tenants.CountMembers(ctx, sub.TenantID)
@@ -294,7 +294,7 @@ func (s *Service) selectPlan(ctx context.Context, sub Subscription, planID uuid.
 		quantity, err = s.checkUnits(ctx, sub.TenantID, plan, quantity)
 	}
 	if err == nil {
-		err = s.deps.Prices.Sellable(ctx, plan, price, quantity)
+		err = s.deps.Prices.CheckSellable(ctx, plan, price, quantity)
 	}
 	return selection{plan: plan, price: price, quantity: quantity}, err
 }
@@ -307,7 +307,7 @@ func (s *Service) selectSeats(ctx context.Context, sub Subscription, quantity in
 	if err != nil {
 		return selection{}, err
 	}
-	if plan.PricingType != catalog.Seat || quantity == 0 || quantity == sub.Quantity {
+	if plan.PricingType != catalog.PricingSeat || quantity == 0 || quantity == sub.Quantity {
 		return selection{}, errSamePlan
 	}
 	plan.Interval = sub.Interval()

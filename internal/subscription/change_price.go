@@ -57,7 +57,7 @@ func removesMetered(changes []psp.MeteredChange) bool {
 // another interval, and one from a paid to a free plan
 // (https://docs.stripe.com/billing/subscriptions/billing-cycle).
 func (m move) beginsPeriod() bool {
-	becomesFree := m.sub.PriceCents > 0 && m.price.PriceCents == 0 && m.plan.PricingType != catalog.Usage
+	becomesFree := m.sub.PriceCents > 0 && m.price.PriceCents == 0 && m.plan.PricingType != catalog.PricingUsage
 	return m.plan.Interval != m.sub.Interval() || becomesFree
 }
 

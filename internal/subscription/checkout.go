@@ -89,7 +89,7 @@ func (s *Service) openCheckout(ctx context.Context, bought purchase) (psp.Checko
 	p.Metadata = map[string]string{metaTenant: bought.tenant.ID.String(), metaPlan: bought.plan.ID.String(), metaCheckout: id.String()}
 	session, err := s.deps.Provider.CreateCheckout(ctx, p)
 	if err != nil {
-		return psp.Checkout{}, s.deps.Prices.Refused(ctx, bought.plan, bought.price, bought.quantity, err)
+		return psp.Checkout{}, s.deps.Prices.ExplainRefusal(ctx, bought.plan, bought.price, bought.quantity, err)
 	}
 	return session, s.noteSession(ctx, id, bought, session.ID)
 }
@@ -99,7 +99,7 @@ func (s *Service) openCheckout(ctx context.Context, bought purchase) (psp.Checko
 // provider where they are missing.
 func (s *Service) checkoutParams(ctx context.Context, bought purchase) (psp.CheckoutParams, error) {
 	p := psp.CheckoutParams{
-		Quantity: bought.quantity, SuccessURL: bought.successURL, CancelURL: bought.cancelURL, Locale: i18n.Asked(ctx),
+		Quantity: bought.quantity, SuccessURL: bought.successURL, CancelURL: bought.cancelURL, Locale: i18n.RequestedLocale(ctx),
 	}
 	var err error
 	if p.CustomerID, err = s.deps.Customers.Ensure(ctx, bought.tenant); err != nil {
@@ -198,7 +198,7 @@ func (s *Service) trialDays(ctx context.Context, tenantID uuid.UUID, plan catalo
 // meteredPrices lists the further prices that a usage plan sells: the provider's
 // prices of the meters that are billed.
 func (s *Service) meteredPrices(ctx context.Context, bought purchase) ([]string, error) {
-	if bought.plan.PricingType != catalog.Usage {
+	if bought.plan.PricingType != catalog.PricingUsage {
 		return nil, nil
 	}
 	return s.deps.Metering.MeteredPrices(ctx, bought.price.Currency)
@@ -221,11 +221,11 @@ func (s *Service) checkPurchase(ctx context.Context, tenantID uuid.UUID, p Check
 	if err != nil {
 		return purchase{}, err
 	}
-	if plan, err = s.deps.Catalog.Offered(ctx, plan); err != nil {
+	if plan, err = s.deps.Catalog.WithActivePrices(ctx, plan); err != nil {
 		return purchase{}, err
 	}
 	price, ok := plan.PriceIn(p.Currency)
-	if !ok && plan.PricingType == catalog.Seat {
+	if !ok && plan.PricingType == catalog.PricingSeat {
 		return purchase{}, errSeatMisconfigured
 	}
 	if !ok {
@@ -236,7 +236,7 @@ func (s *Service) checkPurchase(ctx context.Context, tenantID uuid.UUID, p Check
 	}
 	quantity, err := s.checkUnits(ctx, tenantID, plan, p.Quantity)
 	if err == nil {
-		err = s.deps.Prices.Sellable(ctx, plan, price, quantity)
+		err = s.deps.Prices.CheckSellable(ctx, plan, price, quantity)
 	}
 	if err != nil {
 		return purchase{}, err
@@ -270,7 +270,7 @@ func (s *Service) requireEligible(ctx context.Context, tenantID uuid.UUID, plan 
 // planOnSale returns a plan that can be bought; any other is a broken field.
 func (s *Service) planOnSale(ctx context.Context, id uuid.UUID, field string) (catalog.Plan, error) {
 	plan, err := s.deps.Catalog.Plan(ctx, id)
-	if errors.Is(err, catalog.ErrNotFound) || err == nil && !plan.OnSale() {
+	if errors.Is(err, catalog.ErrNotFound) || err == nil && !plan.IsOnSale() {
 		return catalog.Plan{}, fault.OnField(field, "validation.exists")
 	}
 	return plan, err
@@ -283,7 +283,7 @@ func (s *Service) billableTenant(ctx context.Context, tenantID uuid.UUID, later 
 	if err != nil {
 		return tenant.Tenant{}, err
 	}
-	if missing := t.Billing.Missing(); len(missing) > 0 && !later {
+	if missing := t.Billing.MissingFields(); len(missing) > 0 && !later {
 		return tenant.Tenant{}, errBillingNotReady.With("missing_fields", missing)
 	}
 	return t, nil
@@ -304,7 +304,7 @@ func (s *Service) RequireCountry(country *string, plan catalog.Plan, currency st
 // the wanted seats, and one for any other. Seats may not be fewer than the members, and not
 // more than the plan's quota of team members, which could never be used.
 func (s *Service) checkUnits(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, wanted int64) (int64, error) {
-	if plan.PricingType != catalog.Seat {
+	if plan.PricingType != catalog.PricingSeat {
 		return 1, nil
 	}
 	members, err := s.deps.Tenants.CountMembers(ctx, tenantID)

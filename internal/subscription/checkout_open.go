@@ -29,7 +29,7 @@ func (s *Service) CheckoutEvent(ctx context.Context, e psp.Event) error {
 func (s *Service) readCheckout(ctx context.Context, sessionID string) error {
 	session, err := s.deps.Provider.GetCheckout(ctx, sessionID)
 	if err != nil {
-		return psp.Permanent(err)
+		return psp.MarkPermanent(err)
 	}
 	if session.Status == psp.CheckoutExpired {
 		return s.store.expireCheckout(ctx, session.ID, s.deps.Clock.Now())

@@ -11,20 +11,20 @@ var ErrNotFound = fault.New(fault.NotFound, "error.not_found")
 
 // The refusals of requests.
 var (
-	errAlreadyExists     = fault.Coded(fault.Invalid, fault.SubscriptionAlreadyExists)
-	errBillingNotReady   = fault.Coded(fault.Invalid, fault.BillingNotReady)
-	errSeatMisconfigured = fault.Coded(fault.Invalid, fault.SeatPricingMisconfigured)
+	errAlreadyExists     = fault.NewCoded(fault.Invalid, fault.SubscriptionAlreadyExists)
+	errBillingNotReady   = fault.NewCoded(fault.Invalid, fault.BillingNotReady)
+	errSeatMisconfigured = fault.NewCoded(fault.Invalid, fault.SeatPricingMisconfigured)
 	errUnknownCurrency   = fault.OnField("currency", "validation.exists")
 	errFewerThanMembers  = fault.OnField("quantity", "validation.quantity_below_members")
-	errNotInCurrency     = fault.Coded(fault.Invalid, fault.PlanNotInCurrency)
-	errCurrencyMismatch  = fault.Coded(fault.Invalid, fault.CurrencyMismatch)
+	errNotInCurrency     = fault.NewCoded(fault.Invalid, fault.PlanNotInCurrency)
+	errCurrencyMismatch  = fault.NewCoded(fault.Invalid, fault.CurrencyMismatch)
 	errNotEligible       = changeError("error.plan_change_not_eligible")
-	errBusy              = fault.Coded(fault.Conflict, fault.SubscriptionBusy)
-	errNotCancelable     = fault.Coded(fault.Malformed, fault.SubscriptionNotCancelable)
-	errNotResumable      = fault.Coded(fault.Invalid, fault.SubscriptionNotResumable)
-	errNotUpgradable     = fault.Coded(fault.Invalid, fault.SubscriptionNotUpgradable)
-	errNoProration       = fault.Coded(fault.Invalid, fault.ProrationNotSupported)
-	errOutdated          = fault.Coded(fault.Conflict, fault.PreviewOutdated)
+	errBusy              = fault.NewCoded(fault.Conflict, fault.SubscriptionBusy)
+	errNotCancelable     = fault.NewCoded(fault.Malformed, fault.SubscriptionNotCancelable)
+	errNotResumable      = fault.NewCoded(fault.Invalid, fault.SubscriptionNotResumable)
+	errNotUpgradable     = fault.NewCoded(fault.Invalid, fault.SubscriptionNotUpgradable)
+	errNoProration       = fault.NewCoded(fault.Invalid, fault.ProrationNotSupported)
+	errOutdated          = fault.NewCoded(fault.Conflict, fault.PreviewOutdated)
 	errSamePlan          = changeError("error.plan_change_same_plan")
 	errDeclined          = changeError("error.plan_change_declined")
 	errChangeRefused     = changeError("error.plan_change_error")
@@ -39,7 +39,7 @@ func errAboveSeatQuota(quota int64) error {
 
 // changeError is a plan_change_error with a message that says why.
 func changeError(message string) *fault.Error {
-	e := fault.Coded(fault.Invalid, fault.PlanChangeError)
+	e := fault.NewCoded(fault.Invalid, fault.PlanChangeError)
 	e.Message = message
 	return e
 }

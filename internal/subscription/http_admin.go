@@ -25,7 +25,7 @@ func (h *HTTP) AdminList(ctx context.Context, in *adminTenantInput) (*rest.Listi
 	if err != nil {
 		return nil, err
 	}
-	if next := h.svc.ListAll(id); q.Whole() {
+	if next := h.svc.ListAll(id); q.IsWhole() {
 		return rest.StreamList(ctx, func(ctx context.Context) ([]SubscriptionView, bool, error) {
 			part, more, err := next(ctx)
 			if err != nil {

@@ -58,22 +58,22 @@ func (s *Service) noteItems(ctx context.Context, op operation) error {
 
 // settleItems makes the items again that have to wait again after a change that was not made. While
 // the change is pending, it returns their sum.
-func (s *Service) settleItems(ctx context.Context, sub Subscription) (psp.Waiting, error) {
+func (s *Service) settleItems(ctx context.Context, sub Subscription) (psp.PendingAmounts, error) {
 	stored, err := s.store.storedItems(ctx, sub)
 	if err != nil || len(stored) == 0 {
-		return psp.Waiting{}, err
+		return psp.PendingAmounts{}, err
 	}
 	in, err := s.findInvoiceOfItems(ctx, stored)
 	if err != nil {
-		return psp.Waiting{}, err
+		return psp.PendingAmounts{}, err
 	}
 	open, void := in.Status == "open" || in.Status == "draft", in.Status == "void"
 	if in.BillingReason != invoiceOfChange || !open && !void { // they wait, or are billed
-		return psp.Waiting{}, s.store.deleteItems(ctx, sub, stored)
+		return psp.PendingAmounts{}, s.store.deleteItems(ctx, sub, stored)
 	}
-	there, err := s.deps.Items.On(ctx, in.ID)
+	there, err := s.deps.Items.ListOfInvoice(ctx, in.ID)
 	if err != nil {
-		return psp.Waiting{}, err
+		return psp.PendingAmounts{}, err
 	}
 	there = slices.DeleteFunc(there, func(i items.Item) bool { return !slices.Contains(stored, i.ID) })
 	sum := items.Sum(there)
@@ -85,11 +85,11 @@ func (s *Service) settleItems(ctx context.Context, sub Subscription) (psp.Waitin
 			"tenant", sub.TenantID, "psp_subscription_id", sub.PSPSubscriptionID, "invoice", in.ID,
 			"charge", sum.Charge, "credit", sum.Credit, "currency", sum.Currency)
 	default:
-		if err := s.deps.Items.Again(ctx, there, in.CreatedAt); err != nil {
-			return psp.Waiting{}, err
+		if err := s.deps.Items.Recreate(ctx, there, in.CreatedAt); err != nil {
+			return psp.PendingAmounts{}, err
 		}
 	}
-	return psp.Waiting{}, s.store.deleteItems(ctx, sub, stored)
+	return psp.PendingAmounts{}, s.store.deleteItems(ctx, sub, stored)
 }
 
 // findInvoiceOfItems returns the invoice that took items along, zero where none did. They
@@ -136,7 +136,7 @@ func (s *Service) HandleItems(ctx context.Context, job jobs.Job) error {
 		return err
 	}
 	if _, err := s.settleItems(ctx, sub); err != nil {
-		return psp.Permanent(err)
+		return psp.MarkPermanent(err)
 	}
 	stored, err := s.store.storedItems(ctx, sub)
 	if err != nil || len(stored) == 0 {

@@ -44,7 +44,7 @@ func (s *Service) SweepMetered(ctx context.Context) error {
 
 func (s *Service) billsUsage(ctx context.Context, sub Subscription) (bool, error) {
 	plan, err := s.deps.Catalog.Plan(ctx, sub.PlanID)
-	return plan.PricingType == catalog.Usage, err
+	return plan.PricingType == catalog.PricingUsage, err
 }
 
 // HandleMetered is the handler of JobMetered (rules: usage#new-prices).
@@ -109,7 +109,7 @@ func (s *Service) checkMetered(ctx context.Context, sub Subscription) (instructi
 	if err != nil || decided {
 		return instruction{}, nothingToDo, err
 	}
-	sold, err := s.deps.Metering.SoldAt(ctx, sub.Currency, sub.CurrentPeriodStart)
+	sold, err := s.deps.Metering.PricesSoldAt(ctx, sub.Currency, sub.CurrentPeriodStart)
 	if err != nil {
 		return instruction{}, nothingToDo, err
 	}
@@ -182,9 +182,9 @@ func (s *Service) billsFrom() time.Time {
 // plan bills the meters that are sold now, any other plan bills none.
 func (s *Service) meteredOfPlan(ctx context.Context, sub Subscription, plan catalog.Plan, now time.Time) ([]psp.MeteredChange, error) {
 	sold := map[uuid.UUID]string{}
-	if plan.PricingType == catalog.Usage {
+	if plan.PricingType == catalog.PricingUsage {
 		var err error
-		if sold, err = s.deps.Metering.SoldAt(ctx, sub.Currency, now); err != nil {
+		if sold, err = s.deps.Metering.PricesSoldAt(ctx, sub.Currency, now); err != nil {
 			return nil, err
 		}
 	}

@@ -197,7 +197,7 @@ func (s *Service) paidShare(ctx context.Context, in psp.Invoice) (*big.Rat, erro
 	case in.Total <= 0:
 		return big.NewRat(1, 1), nil
 	}
-	back, err := s.deps.Provider.GivenBack(ctx, in)
+	back, err := s.deps.Provider.RefundedAmount(ctx, in)
 	return big.NewRat(max(in.Total-back, 0), in.Total), err
 }
 

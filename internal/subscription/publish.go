@@ -25,7 +25,7 @@ func (s *Service) publishChange(ctx context.Context, before, after Subscription)
 
 // publish hands an event about a subscription to the outbox.
 func (s *Service) publish(ctx context.Context, t hook.Type, sub Subscription) error {
-	return hook.Tell(ctx, s.deps.Events, t, sub.TenantID, func(ctx context.Context) (any, error) {
+	return hook.Publish(ctx, s.deps.Events, t, sub.TenantID, func(ctx context.Context) (any, error) {
 		now, err := s.store.byPSPID(ctx, sub.PSPSubscriptionID) // the transaction may have stored a reason, too
 		if err != nil {
 			return nil, err

@@ -69,7 +69,7 @@ func (s *Service) TakeOver(ctx context.Context, pspID string) error {
 		s.deps.Log.InfoContext(ctx, "a subscription of the payment provider is no tenant's", "psp_subscription_id", pspID)
 		return nil
 	}
-	return psp.Permanent(err)
+	return psp.MarkPermanent(err)
 }
 
 // ReadBack reads the provider's present state of a subscription and stores it

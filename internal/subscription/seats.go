@@ -55,7 +55,7 @@ func (s *Service) compareSeats(ctx context.Context, tenantID uuid.UUID) (seats, 
 	if err != nil {
 		return seats{}, err
 	}
-	compared := seats{billed: sub.Quantity, currency: sub.Currency, isBySeat: plan.PricingType == catalog.Seat}
+	compared := seats{billed: sub.Quantity, currency: sub.Currency, isBySeat: plan.PricingType == catalog.PricingSeat}
 	if compared.isBySeat {
 		compared.price = sub.PriceCents
 	}
@@ -152,7 +152,7 @@ func (s *Service) HandleSeats(ctx context.Context, job jobs.Job) error {
 	if errors.Is(err, ErrNotFound) {
 		return nil // it is over: there is nothing to bill
 	}
-	return psp.Permanent(err)
+	return psp.MarkPermanent(err)
 }
 
 // syncSeats has the quantity of a seat plan follow the members. It is postponed while a change
@@ -184,7 +184,7 @@ func (s *Service) checkSeats(ctx context.Context, sub Subscription) (instruction
 		return instruction{}, nothingToDo, err
 	}
 	members, err := s.deps.Tenants.CountMembers(ctx, sub.TenantID)
-	if err != nil || plan.PricingType != catalog.Seat || members == 0 {
+	if err != nil || plan.PricingType != catalog.PricingSeat || members == 0 {
 		return instruction{}, nothingToDo, err
 	}
 	seats := sub.seatsFor(members)

@@ -28,9 +28,9 @@ type metering interface {
 	// MeteredPrices lists the provider's prices in a currency of the meters that
 	// are billed.
 	MeteredPrices(ctx context.Context, currency string) ([]string, error)
-	// SoldAt returns the provider's prices, in a currency, of the meters that were billed
+	// PricesSoldAt returns the provider's prices, in a currency, of the meters that were billed
 	// at a time.
-	SoldAt(ctx context.Context, currency string, at time.Time) (map[uuid.UUID]string, error)
+	PricesSoldAt(ctx context.Context, currency string, at time.Time) (map[uuid.UUID]string, error)
 	// MetersOf returns the meters behind prices of the provider; a price that never was
 	// a meter's is left out.
 	MetersOf(ctx context.Context, pspPriceIDs []string) (map[string]uuid.UUID, error)
@@ -104,8 +104,8 @@ func (s *Service) ByPSPID(ctx context.Context, id string) (Subscription, error) 
 }
 
 // ListAll lists every subscription that a tenant has had in parts, the newest first.
-func (s *Service) ListAll(tenantID uuid.UUID) page.Next[Subscription] {
-	return page.After(listStart, func(ctx context.Context, last Subscription, most int) ([]Subscription, error) {
+func (s *Service) ListAll(tenantID uuid.UUID) page.NextPart[Subscription] {
+	return page.ReadAfter(listStart, func(ctx context.Context, last Subscription, most int) ([]Subscription, error) {
 		return s.store.listAfter(ctx, tenantID, last, most)
 	})
 }

@@ -21,7 +21,7 @@ func (s *Service) Switches(ctx context.Context, planID uuid.UUID) ([]pricelink.S
 	}
 	c := switchCount{svc: s, at: s.deps.Clock.Now(), switches: map[switchKey]*pricelink.Switch{}, fits: map[fitKey]bool{}, meters: map[string]uuid.UUID{}}
 	for _, price := range plan.Prices {
-		sold, err := s.deps.Metering.SoldAt(ctx, price.Currency, c.at)
+		sold, err := s.deps.Metering.PricesSoldAt(ctx, price.Currency, c.at)
 		if err != nil {
 			return nil, err
 		}

@@ -132,7 +132,7 @@ func (s *Service) recordPendingEnd(ctx context.Context, before, after Subscripti
 		if before.PlanID == after.PlanID {
 			action = "subscription.quantity_changed"
 		}
-		return s.deps.Audit.Record(by.In(ctx), before.changeEntry(action, after))
+		return s.deps.Audit.Record(by.NewContext(ctx), before.changeEntry(action, after))
 	case lapsed && !after.Status.IsOver():
 		return s.deps.Audit.Record(ctx, before.changeEntry("subscription.plan_change_lapsed", after))
 	default:
@@ -159,7 +159,7 @@ func (s *Service) recordOperation(ctx context.Context, op operation, after Subsc
 			return err
 		}
 	}
-	return s.deps.Audit.Record(op.by.In(ctx), op.auditEntry(after))
+	return s.deps.Audit.Record(op.by.NewContext(ctx), op.auditEntry(after))
 }
 
 // auditEntry returns the operation's entry of the audit trail.

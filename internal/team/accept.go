@@ -11,14 +11,14 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// ByToken returns the invitation whose mail has a token; INVITATION_NOT_FOUND (404)
+// FindByToken returns the invitation whose mail has a token; INVITATION_NOT_FOUND (404)
 // for a token that is unknown or was replaced.
-func (s *Service) ByToken(ctx context.Context, token string) (Invitation, error) {
-	return s.store.byToken(ctx, account.HashSecret(token), s.deps.Clock.Now())
+func (s *Service) FindByToken(ctx context.Context, token string) (Invitation, error) {
+	return s.store.findByToken(ctx, account.HashSecret(token), s.deps.Clock.Now())
 }
 
-// Joined is the result of accepting an invitation.
-type Joined struct {
+// JoinResult is the result of accepting an invitation.
+type JoinResult struct {
 	Invitation Invitation
 	// Member is the new member as a caller, with the permissions of their role.
 	Member *authz.Caller
@@ -29,19 +29,19 @@ type Joined struct {
 // in this order: an invitation that is unknown (404), revoked, accepted or expired
 // (410), or somebody else's (EMAIL_MISMATCH), ALREADY_MEMBER,
 // USER_BELONGS_TO_ANOTHER_TENANT, SEAT_LIMIT_REACHED.
-func (s *Service) Accept(ctx context.Context, token string, user account.User) (Joined, error) {
-	found, err := s.ByToken(ctx, token)
+func (s *Service) Accept(ctx context.Context, token string, user account.User) (JoinResult, error) {
+	found, err := s.FindByToken(ctx, token)
 	if err != nil {
-		return Joined{}, err
+		return JoinResult{}, err
 	}
-	var joined Joined
+	var joined JoinResult
 	err = s.change(ctx, found.Tenant, func(ctx context.Context, t tenant.Tenant) error {
 		// Read again, because it may have been revoked or resent before the lock.
-		i, err := s.ByToken(ctx, token)
+		i, err := s.FindByToken(ctx, token)
 		if err != nil {
 			return err
 		}
-		if err := i.acceptableBy(user.Email); err != nil {
+		if err := i.checkAcceptable(user.Email); err != nil {
 			return err
 		}
 		joined, err = s.join(ctx, t, i, user)
@@ -51,63 +51,63 @@ func (s *Service) Accept(ctx context.Context, token string, user account.User) (
 }
 
 // join adds a member by an acceptable invitation. The tenant is locked.
-func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user account.User) (Joined, error) {
-	if err := s.deps.Accounts.LockPresent(ctx, user.ID); err != nil {
-		return Joined{}, err
+func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user account.User) (JoinResult, error) {
+	if err := s.deps.Accounts.LockExisting(ctx, user.ID); err != nil {
+		return JoinResult{}, err
 	}
 	at, err := s.store.tenantOf(ctx, user.Email)
 	switch {
 	case errors.Is(err, errInNoTenant):
 	case err != nil:
-		return Joined{}, err
+		return JoinResult{}, err
 	case at == t.ID:
-		return Joined{}, errAlreadyMember
+		return JoinResult{}, errAlreadyMember
 	default:
-		return Joined{}, tenant.ErrInAnotherTenant
+		return JoinResult{}, tenant.ErrInAnotherTenant
 	}
 	// The member takes the seat of the invitation, so that no other seat is needed. But
 	// the tenant may have changed to a smaller plan since.
 	if err := s.needSeats(ctx, t.ID, 0); err != nil {
-		return Joined{}, err
+		return JoinResult{}, err
 	}
 	role, err := s.store.role(ctx, t.ID, i.RoleID)
 	if err != nil {
-		return Joined{}, err
+		return JoinResult{}, err
 	}
 	now := s.deps.Clock.Now()
 	added, err := s.store.insertMember(ctx, t.ID, user.ID, role.ID, now)
 	if err != nil {
-		return Joined{}, err
+		return JoinResult{}, err
 	}
 	if !added { // they joined another tenant since the check; its lock is not held here
-		return Joined{}, tenant.ErrInAnotherTenant
+		return JoinResult{}, tenant.ErrInAnotherTenant
 	}
 	// The invitation's token was mailed to the user's address.
 	if err := s.deps.Accounts.Verify(ctx, user.ID); err != nil {
-		return Joined{}, err
+		return JoinResult{}, err
 	}
 	if err := s.deps.Billing.SeatsChanged(ctx, t.ID); err != nil {
-		return Joined{}, err
+		return JoinResult{}, err
 	}
 	accepted := i
-	accepted.Status, accepted.UpdatedAt = Accepted, now
+	accepted.Status, accepted.UpdatedAt = InvitationAccepted, now
 	if err := s.store.updateInvitation(ctx, accepted); err != nil {
-		return Joined{}, err
+		return JoinResult{}, err
 	}
-	if err := s.tellInvitation(ctx, hook.InvitationAccepted, t.ID, i.ID); err != nil {
-		return Joined{}, err
+	if err := s.publishInvitationEvent(ctx, hook.InvitationAccepted, t.ID, i.ID); err != nil {
+		return JoinResult{}, err
 	}
-	if err := s.TellMember(ctx, hook.MemberJoined, t.ID, user.ID); err != nil {
-		return Joined{}, err
+	if err := s.PublishMemberEvent(ctx, hook.MemberJoined, t.ID, user.ID); err != nil {
+		return JoinResult{}, err
 	}
-	return Joined{Invitation: accepted, Tenant: t, Member: asMember(ctx, user, t, role)},
+	return JoinResult{Invitation: accepted, Tenant: t, Member: memberCaller(ctx, user, t, role)},
 		s.recordInvitation(ctx, "invitation.accepted", &i, &accepted)
 }
 
-// asMember returns the user as the caller that they will be at their next request.
-func asMember(ctx context.Context, user account.User, t tenant.Tenant, role Role) *authz.Caller {
+// memberCaller returns the user as the caller that they will be at their next request.
+func memberCaller(ctx context.Context, user account.User, t tenant.Tenant, role Role) *authz.Caller {
 	c := authz.Caller{UserID: user.ID, Name: user.Name, Email: user.Email, IsPlatformAdmin: user.IsPlatformAdmin}
-	if caller := authz.From(ctx); caller != nil && caller.UserID == user.ID {
+	if caller := authz.FromContext(ctx); caller != nil && caller.UserID == user.ID {
 		c = *caller
 	}
 	c.Tenant = &authz.Membership{
@@ -122,15 +122,15 @@ func asMember(ctx context.Context, user account.User, t tenant.Tenant, role Role
 // an account already (ACCOUNT_ALREADY_EXISTS): its owner can log in and accept. The
 // account gets no tenant of its own. The email counts as verified, because the mail
 // with the token was read.
-func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account.Registration, g account.Grant) (Joined, account.User, account.Tokens, error) {
-	var joined Joined
+func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account.Registration, g account.Grant) (JoinResult, account.User, account.Tokens, error) {
+	var joined JoinResult
 	// Checked before the password is hashed, which takes long, and again under the
 	// tenant's lock.
 	if err := s.registrable(ctx, token, r.Email); err != nil {
-		return Joined{}, account.User{}, account.Tokens{}, err
+		return JoinResult{}, account.User{}, account.Tokens{}, err
 	}
 	r.EmailVerified = true
-	user, tokens, err := s.deps.Accounts.RegisterAnd(ctx, r, g, func(ctx context.Context, user account.User) error {
+	user, tokens, err := s.deps.Accounts.RegisterWith(ctx, r, g, func(ctx context.Context, user account.User) error {
 		var err error
 		joined, err = s.Accept(authz.With(ctx, &authz.Caller{UserID: user.ID, Name: user.Name, Email: user.Email}), token, user)
 		return err
@@ -157,14 +157,14 @@ func (s *Service) registrable(ctx context.Context, token, email string) error {
 			return err
 		}
 	}
-	i, err := s.ByToken(ctx, token)
+	i, err := s.FindByToken(ctx, token)
 	switch {
 	case err != nil:
 		return err
 	case malformed != nil:
 		return errOtherEmail
 	}
-	if err := i.acceptableBy(normal); err != nil {
+	if err := i.checkAcceptable(normal); err != nil {
 		return err
 	}
 	if exists {

@@ -16,8 +16,8 @@ import (
 // give every permission.
 func CommandActor() Actor { return Actor{permissions: authz.TenantPermissions} }
 
-// Place returns the tenant that the account of an email is in; not ok where it is in none.
-func (s *Service) Place(ctx context.Context, email string) (id uuid.UUID, ok bool, err error) {
+// FindTenantOf returns the tenant that the account of an email is in; not ok where it is in none.
+func (s *Service) FindTenantOf(ctx context.Context, email string) (id uuid.UUID, ok bool, err error) {
 	id, err = s.store.tenantOf(ctx, email)
 	if errors.Is(err, errInNoTenant) {
 		return uuid.Nil, false, nil
@@ -41,7 +41,7 @@ func (s *Service) AssignableRole(ctx context.Context, tenantID uuid.UUID, name s
 // and roles that the tenant does not have are a validation error on role.
 func (s *Service) Add(ctx context.Context, tenantID uuid.UUID, userID int64, name string) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
-		if err := s.deps.Accounts.LockPresent(ctx, userID); err != nil {
+		if err := s.deps.Accounts.LockExisting(ctx, userID); err != nil {
 			return err
 		}
 		role, ok, err := s.AssignableRole(ctx, tenantID, name)
@@ -64,7 +64,7 @@ func (s *Service) Add(ctx context.Context, tenantID uuid.UUID, userID int64, nam
 		if err := s.deps.Billing.SeatsChanged(ctx, tenantID); err != nil {
 			return err
 		}
-		if err := s.TellMember(ctx, hook.MemberJoined, tenantID, userID); err != nil {
+		if err := s.PublishMemberEvent(ctx, hook.MemberJoined, tenantID, userID); err != nil {
 			return err
 		}
 		return s.record(ctx, tenantID, "member.added", "user", formatID(userID), nil, map[string]any{"role": role.Name})

@@ -60,8 +60,8 @@ func teamMember(avatars Avatars, m Member) TeamMember {
 	}
 }
 
-// all returns the views of a list.
-func all[T, V any](items []T, show func(T) V) []V {
+// viewAll returns the views of a list.
+func viewAll[T, V any](items []T, show func(T) V) []V {
 	views := make([]V, len(items))
 	for i, item := range items {
 		views[i] = show(item)
@@ -81,21 +81,21 @@ func (h *HTTP) members(ctx context.Context, tenantID uuid.UUID, address string) 
 	if err != nil {
 		return nil, err
 	}
-	if q.Whole() {
-		return rest.StreamList(ctx, shown(h.svc.Members(tenantID), h.member))
+	if q.IsWhole() {
+		return rest.StreamList(ctx, viewParts(h.svc.Members(tenantID), h.member))
 	}
 	members, total, err := h.svc.MembersOnPage(ctx, tenantID, q)
 	if err != nil {
 		return nil, err
 	}
-	return rest.ListPage(page.New(q, address, all(members, h.member), total))
+	return rest.ListPage(page.New(q, address, viewAll(members, h.member), total))
 }
 
-// shown reads a list in parts as next does, and shows what it has.
-func shown[T, V any](next page.Next[T], show func(T) V) page.Next[V] {
+// viewParts reads a list in parts as next does, and shows what it has.
+func viewParts[T, V any](next page.NextPart[T], show func(T) V) page.NextPart[V] {
 	return func(ctx context.Context) ([]V, bool, error) {
 		part, more, err := next(ctx)
-		return all(part, show), more, err
+		return viewAll(part, show), more, err
 	}
 }
 
@@ -105,7 +105,7 @@ func (h *HTTP) AssignableRoles(ctx context.Context, _ *struct{}) (*rest.Data[[]T
 	if err != nil {
 		return nil, err
 	}
-	return rest.OK(all(roles, func(r Role) TeamRole { return TeamRole{ID: r.ID, Name: r.Name} })), nil
+	return rest.OK(viewAll(roles, func(r Role) TeamRole { return TeamRole{ID: r.ID, Name: r.Name} })), nil
 }
 
 // TeamStats is the answer of GET /stats.
@@ -153,7 +153,7 @@ func (h *HTTP) ChangeRole(ctx context.Context, in *memberRoleInput) (*rest.Body[
 	if err != nil {
 		return nil, err
 	}
-	if err := h.svc.ChangeRole(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), id, in.Body.RoleID); err != nil {
+	if err := h.svc.ChangeRole(ctx, MemberActor(authz.FromContext(ctx)), authz.TenantID(ctx), id, in.Body.RoleID); err != nil {
 		return nil, err
 	}
 	return rest.Message("team.role_changed"), nil
@@ -169,7 +169,7 @@ func (h *HTTP) RemoveMember(ctx context.Context, in *memberInput) (*rest.Body[re
 	if err != nil {
 		return nil, err
 	}
-	if err := h.svc.Remove(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), id); err != nil {
+	if err := h.svc.Remove(ctx, MemberActor(authz.FromContext(ctx)), authz.TenantID(ctx), id); err != nil {
 		return nil, err
 	}
 	return rest.Message("team.member_removed"), nil

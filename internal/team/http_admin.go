@@ -22,7 +22,7 @@ func (h *HTTP) AdminTenantExists(ctx context.Context, param func(string) string)
 	if err != nil {
 		return err
 	}
-	_, err = h.svc.deps.Tenants.Live(ctx, id)
+	_, err = h.svc.deps.Tenants.GetLive(ctx, id)
 	return err
 }
 
@@ -105,7 +105,7 @@ func (h *HTTP) AdminChangeRole(ctx context.Context, in *adminRoleInput) (*rest.B
 	if err != nil {
 		return nil, err
 	}
-	if err := h.svc.ChangeRole(ctx, PlatformActor(authz.From(ctx)), tenantID, userID, in.Body.RoleID); err != nil {
+	if err := h.svc.ChangeRole(ctx, PlatformActor(authz.FromContext(ctx)), tenantID, userID, in.Body.RoleID); err != nil {
 		return nil, err
 	}
 	return rest.Message("team.role_changed"), nil
@@ -117,7 +117,7 @@ func (h *HTTP) AdminRemoveMember(ctx context.Context, in *adminMemberInput) (*re
 	if err != nil {
 		return nil, err
 	}
-	if err := h.svc.Remove(ctx, PlatformActor(authz.From(ctx)), tenantID, userID); err != nil {
+	if err := h.svc.Remove(ctx, PlatformActor(authz.FromContext(ctx)), tenantID, userID); err != nil {
 		return nil, err
 	}
 	return rest.Message("team.member_removed"), nil
@@ -148,7 +148,7 @@ func (h *HTTP) AdminInvite(ctx context.Context, in *adminInviteInput) (*rest.Dat
 	if err != nil {
 		return nil, err
 	}
-	i, err := h.svc.Invite(ctx, PlatformActor(authz.From(ctx)), id, in.Body.invitation())
+	i, err := h.svc.Invite(ctx, PlatformActor(authz.FromContext(ctx)), id, in.Body.invitation())
 	if err != nil {
 		return nil, err
 	}
@@ -184,7 +184,7 @@ func (h *HTTP) AdminRevokeInvitation(ctx context.Context, in *adminInvitationInp
 	if err != nil {
 		return nil, err
 	}
-	if err := h.svc.Revoke(ctx, PlatformActor(authz.From(ctx)), tenantID, id); err != nil {
+	if err := h.svc.Revoke(ctx, PlatformActor(authz.FromContext(ctx)), tenantID, id); err != nil {
 		return nil, err
 	}
 	return rest.Message("team.invitation_revoked"), nil
@@ -197,7 +197,7 @@ func (h *HTTP) AdminResendInvitation(ctx context.Context, in *adminInvitationInp
 	if err != nil {
 		return nil, err
 	}
-	i, err := h.svc.Resend(ctx, PlatformActor(authz.From(ctx)), tenantID, id)
+	i, err := h.svc.Resend(ctx, PlatformActor(authz.FromContext(ctx)), tenantID, id)
 	if err != nil {
 		return nil, err
 	}

@@ -64,20 +64,20 @@ func (h *HTTP) invitations(ctx context.Context, tenantID uuid.UUID, pendingOnly 
 	if err != nil {
 		return nil, err
 	}
-	if q.Whole() {
-		return rest.StreamList(ctx, shown(h.svc.Invitations(tenantID, pendingOnly), teamInvitation))
+	if q.IsWhole() {
+		return rest.StreamList(ctx, viewParts(h.svc.Invitations(tenantID, pendingOnly), teamInvitation))
 	}
 	found, total, err := h.svc.InvitationsOnPage(ctx, tenantID, pendingOnly, q)
 	if err != nil {
 		return nil, err
 	}
-	return rest.ListPage(page.New(q, address, all(found, teamInvitation), total))
+	return rest.ListPage(page.New(q, address, viewAll(found, teamInvitation), total))
 }
 
 // MayInvite refuses a caller whose role does not let them invite
 // (INSUFFICIENT_PERMISSIONS), before the body is checked.
 func (h *HTTP) MayInvite(ctx context.Context, _ func(string) string) error {
-	if !authz.From(ctx).Can(authz.TeamInvite) {
+	if !authz.FromContext(ctx).Can(authz.TeamInvite) {
 		return errMayNotInvite
 	}
 	return nil
@@ -104,7 +104,7 @@ func (h *HTTP) CheckInvite(ctx context.Context, in *inviteInput) error {
 
 // Invite handles POST /invitations.
 func (h *HTTP) Invite(ctx context.Context, in *inviteInput) (*rest.Data[TeamInvitation], error) {
-	i, err := h.svc.Invite(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), in.Body.invitation())
+	i, err := h.svc.Invite(ctx, MemberActor(authz.FromContext(ctx)), authz.TenantID(ctx), in.Body.invitation())
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func (h *HTTP) RevokeInvitation(ctx context.Context, in *invitationInput) (*rest
 	if err != nil {
 		return nil, err
 	}
-	if err := h.svc.Revoke(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), id); err != nil {
+	if err := h.svc.Revoke(ctx, MemberActor(authz.FromContext(ctx)), authz.TenantID(ctx), id); err != nil {
 		return nil, err
 	}
 	return rest.Message("team.invitation_revoked"), nil
@@ -133,7 +133,7 @@ func (h *HTTP) ResendInvitation(ctx context.Context, in *invitationInput) (*rest
 	if err != nil {
 		return nil, err
 	}
-	i, err := h.svc.Resend(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), id)
+	i, err := h.svc.Resend(ctx, MemberActor(authz.FromContext(ctx)), authz.TenantID(ctx), id)
 	if err != nil {
 		return nil, err
 	}

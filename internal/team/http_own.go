@@ -14,7 +14,7 @@ type ownInput struct {
 
 // Leave handles POST /leave.
 func (h *HTTP) Leave(ctx context.Context, _ *ownInput) (*rest.NoBody, error) {
-	return &rest.NoBody{}, h.svc.Leave(ctx, authz.From(ctx), authz.TenantID(ctx))
+	return &rest.NoBody{}, h.svc.Leave(ctx, authz.FromContext(ctx), authz.TenantID(ctx))
 }
 
 type transferInput struct {
@@ -27,7 +27,7 @@ type transferInput struct {
 
 // CheckTransfer is the check behind rest.Checks for Transfer.
 func (h *HTTP) CheckTransfer(ctx context.Context, in *transferInput) error {
-	return h.svc.checkTransfer(ctx, authz.From(ctx), authz.TenantID(ctx), in.Body.UserID, in.Body.CurrentPassword)
+	return h.svc.checkTransfer(ctx, authz.FromContext(ctx), authz.TenantID(ctx), in.Body.UserID, in.Body.CurrentPassword)
 }
 
 // Ownership says who owns a tenant.
@@ -37,7 +37,7 @@ type Ownership struct {
 
 // Transfer handles POST /transfer-ownership.
 func (h *HTTP) Transfer(ctx context.Context, in *transferInput) (*rest.Data[Ownership], error) {
-	owner, err := h.svc.Transfer(ctx, authz.From(ctx), authz.TenantID(ctx), in.Body.UserID, in.Body.CurrentPassword)
+	owner, err := h.svc.Transfer(ctx, authz.FromContext(ctx), authz.TenantID(ctx), in.Body.UserID, in.Body.CurrentPassword)
 	if err != nil {
 		return nil, err
 	}

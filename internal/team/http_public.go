@@ -21,7 +21,7 @@ type tokenInput struct {
 
 // ShowInvitation handles GET /invitations/{token}.
 func (h *HTTP) ShowInvitation(ctx context.Context, in *tokenInput) (*rest.Data[TeamInvitation], error) {
-	i, err := h.svc.ByToken(ctx, in.Token)
+	i, err := h.svc.FindByToken(ctx, in.Token)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +31,7 @@ func (h *HTTP) ShowInvitation(ctx context.Context, in *tokenInput) (*rest.Data[T
 // InvitationKnown refuses a path whose token is not that of an invitation, before the
 // body is checked.
 func (h *HTTP) InvitationKnown(ctx context.Context, param func(string) string) error {
-	_, err := h.svc.ByToken(ctx, param("token"))
+	_, err := h.svc.FindByToken(ctx, param("token"))
 	return err
 }
 
@@ -43,7 +43,7 @@ type AcceptedInvitation struct {
 
 // Accept handles POST /invitations/{token}/accept.
 func (h *HTTP) Accept(ctx context.Context, in *tokenInput) (*rest.Data[AcceptedInvitation], error) {
-	caller := authz.From(ctx)
+	caller := authz.FromContext(ctx)
 	joined, err := h.svc.Accept(ctx, in.Token, account.User{
 		ID: caller.UserID, Name: caller.Name, Email: caller.Email, IsPlatformAdmin: caller.IsPlatformAdmin,
 	})
@@ -58,7 +58,7 @@ func (h *HTTP) Accept(ctx context.Context, in *tokenInput) (*rest.Data[AcceptedI
 }
 
 // joinedTenant returns the tenant as its new member sees it.
-func (h *HTTP) joinedTenant(ctx context.Context, joined Joined) (tenant.TenantView, error) {
+func (h *HTTP) joinedTenant(ctx context.Context, joined JoinResult) (tenant.TenantView, error) {
 	return h.svc.deps.Tenants.View(authz.With(ctx, joined.Member), joined.Tenant)
 }
 

@@ -36,7 +36,7 @@ func (h *HTTP) Roles(ctx context.Context, _ *struct{}) (*rest.Data[[]TenantRole]
 	if err != nil {
 		return nil, err
 	}
-	return rest.OK(all(roles, tenantRole)), nil
+	return rest.OK(viewAll(roles, tenantRole)), nil
 }
 
 // Permissions handles GET /roles/permissions: all permissions that a role can hold.
@@ -51,7 +51,7 @@ func (h *HTTP) RoleEditable(ctx context.Context, param func(string) string) erro
 	if err != nil {
 		return err
 	}
-	_, err = h.svc.OwnRole(ctx, authz.TenantID(ctx), id)
+	_, err = h.svc.CustomRole(ctx, authz.TenantID(ctx), id)
 	return err
 }
 
@@ -64,7 +64,7 @@ type createRoleInput struct {
 
 // CreateRole handles POST /roles.
 func (h *HTTP) CreateRole(ctx context.Context, in *createRoleInput) (*rest.Data[TenantRole], error) {
-	role, err := h.svc.CreateRole(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), in.Body.Name, in.Body.Permissions)
+	role, err := h.svc.CreateRole(ctx, MemberActor(authz.FromContext(ctx)), authz.TenantID(ctx), in.Body.Name, in.Body.Permissions)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (h *HTTP) UpdateRole(ctx context.Context, in *updateRoleInput) (*rest.Data[
 	if err != nil {
 		return nil, err
 	}
-	role, err := h.svc.UpdateRole(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), id, RoleChange{
+	role, err := h.svc.UpdateRole(ctx, MemberActor(authz.FromContext(ctx)), authz.TenantID(ctx), id, RoleChange{
 		Name: in.Body.Name, Permissions: in.Body.Permissions,
 	})
 	if err != nil {
@@ -126,7 +126,7 @@ func (h *HTTP) DeleteRole(ctx context.Context, in *roleInput) (*rest.Body[rest.N
 	if err != nil {
 		return nil, err
 	}
-	if err := h.svc.DeleteRole(ctx, MemberActor(authz.From(ctx)), authz.TenantID(ctx), id); err != nil {
+	if err := h.svc.DeleteRole(ctx, MemberActor(authz.FromContext(ctx)), authz.TenantID(ctx), id); err != nil {
 		return nil, err
 	}
 	return rest.Message("roles.deleted"), nil

@@ -11,10 +11,10 @@ type Status string
 
 // The states.
 const (
-	Pending  Status = "pending"
-	Accepted Status = "accepted"
-	Revoked  Status = "revoked"
-	Expired  Status = "expired"
+	InvitationPending  Status = "pending"
+	InvitationAccepted Status = "accepted"
+	InvitationRevoked  Status = "revoked"
+	InvitationExpired  Status = "expired"
 )
 
 // Invitation asks the owner of an email to join a tenant. Its status is that at the
@@ -39,39 +39,39 @@ type Invitation struct {
 	tokenHash string // of the token that was mailed last
 }
 
-// at returns the invitation with the status that it has at now: it expires at
+// withStatusAt returns the invitation with the status that it has at now: it expires at
 // ExpiresAt.
-func (i Invitation) at(now time.Time) Invitation {
+func (i Invitation) withStatusAt(now time.Time) Invitation {
 	i.IsExpired = !i.ExpiresAt.After(now)
-	if i.Status == Pending && i.IsExpired {
-		i.Status = Expired
+	if i.Status == InvitationPending && i.IsExpired {
+		i.Status = InvitationExpired
 	}
 	return i
 }
 
 // Valid reports whether it can be accepted.
-func (i Invitation) Valid() bool { return i.Status == Pending }
+func (i Invitation) Valid() bool { return i.Status == InvitationPending }
 
-// open refuses an invitation that was revoked or accepted.
-func (i Invitation) open() error {
+// checkOpen refuses an invitation that was revoked or accepted.
+func (i Invitation) checkOpen() error {
 	switch i.Status {
-	case Revoked:
+	case InvitationRevoked:
 		return errRevoked
-	case Accepted:
+	case InvitationAccepted:
 		return errAccepted
 	default:
 		return nil
 	}
 }
 
-// acceptableBy refuses, in this order, an invitation that was revoked, accepted, has
+// checkAcceptable refuses, in this order, an invitation that was revoked, accepted, has
 // expired, or was sent to another email.
-func (i Invitation) acceptableBy(email string) error {
-	if err := i.open(); err != nil {
+func (i Invitation) checkAcceptable(email string) error {
+	if err := i.checkOpen(); err != nil {
 		return err
 	}
 	switch {
-	case i.Status == Expired:
+	case i.Status == InvitationExpired:
 		return errExpired
 	case i.Email != email:
 		return errOtherEmail
@@ -79,9 +79,9 @@ func (i Invitation) acceptableBy(email string) error {
 	return nil
 }
 
-// sent returns the invitation as it is after it was sent with a new token.
-func (i Invitation) sent(now time.Time, tokenHash string) Invitation {
-	i.Status, i.tokenHash, i.UpdatedAt = Pending, tokenHash, now
+// withNewToken returns the invitation as it is after it was sent with a new token.
+func (i Invitation) withNewToken(now time.Time, tokenHash string) Invitation {
+	i.Status, i.tokenHash, i.UpdatedAt = InvitationPending, tokenHash, now
 	i.ExpiresAt = now.Add(time.Duration(i.days) * 24 * time.Hour)
-	return i.at(now)
+	return i.withStatusAt(now)
 }

@@ -23,12 +23,12 @@ import (
 // Invitations lists a tenant's invitations in parts, the newest first; pendingOnly leaves out
 // those that can no longer be accepted when the list begins. An invitation keeps its place: the
 // time when it was made does not change.
-func (s *Service) Invitations(tenantID uuid.UUID, pendingOnly bool) page.Next[Invitation] {
+func (s *Service) Invitations(tenantID uuid.UUID, pendingOnly bool) page.NextPart[Invitation] {
 	now, read := s.deps.Clock.Now(), s.store.invitationsAfter
 	if pendingOnly {
 		read = s.store.pendingAfter
 	}
-	return page.After(newest, func(ctx context.Context, last Invitation, most int) ([]Invitation, error) {
+	return page.ReadAfter(beforeNewest, func(ctx context.Context, last Invitation, most int) ([]Invitation, error) {
 		return read(ctx, tenantID, last, most, now)
 	})
 }
@@ -64,11 +64,11 @@ func (s *Service) Invite(ctx context.Context, by Actor, tenantID uuid.UUID, n Ne
 	}
 	var made Invitation
 	err = s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
-		role, err := s.assignable(ctx, tenantID, n.Role)
+		role, err := s.loadAssignableRole(ctx, tenantID, n.Role)
 		switch {
 		case err != nil:
 			return err
-		case !by.holds(append([]string{authz.TeamInvite}, role.Permissions...)):
+		case !by.hasPermissions(append([]string{authz.TeamInvite}, role.Permissions...)):
 			return errMayNotInvite
 		}
 		if err := s.checkInvitable(ctx, tenantID, email); err != nil {
@@ -80,14 +80,14 @@ func (s *Service) Invite(ctx context.Context, by Actor, tenantID uuid.UUID, n Ne
 		}
 		i := Invitation{
 			ID: sqldb.NewID(), Tenant: tenantID, Email: email, RoleID: role.ID, InviterID: by.UserID, CreatedAt: now, days: n.Days,
-		}.sent(now, account.HashSecret(token))
+		}.withNewToken(now, account.HashSecret(token))
 		if err := s.store.insertInvitation(ctx, i); err != nil {
 			return err
 		}
 		if made, err = s.mail(ctx, i, token); err != nil {
 			return err
 		}
-		if err := s.tellInvitation(ctx, hook.InvitationCreated, tenantID, i.ID); err != nil {
+		if err := s.publishInvitationEvent(ctx, hook.InvitationCreated, tenantID, i.ID); err != nil {
 			return err
 		}
 		return s.recordInvitation(ctx, "invitation.created", nil, &made)
@@ -95,8 +95,8 @@ func (s *Service) Invite(ctx context.Context, by Actor, tenantID uuid.UUID, n Ne
 	return made, err
 }
 
-// assignable returns the role with a name that an invitation can have.
-func (s *Service) assignable(ctx context.Context, tenantID uuid.UUID, name string) (Role, error) {
+// loadAssignableRole returns the role with a name that an invitation can have.
+func (s *Service) loadAssignableRole(ctx context.Context, tenantID uuid.UUID, name string) (Role, error) {
 	role, err := s.store.roleNamed(ctx, tenantID, name)
 	if errors.Is(err, errNoRole) || err == nil && role.Name == Owner {
 		err = errUnknownRole
@@ -110,7 +110,7 @@ func (s *Service) checkRoleName(ctx context.Context, tenantID uuid.UUID, name st
 	if name = strings.TrimSpace(name); name == "" {
 		return nil
 	}
-	_, err := s.assignable(ctx, tenantID, name)
+	_, err := s.loadAssignableRole(ctx, tenantID, name)
 	return err
 }
 
@@ -183,18 +183,18 @@ func (s *Service) Revoke(ctx context.Context, by Actor, tenantID, id uuid.UUID) 
 		if err != nil {
 			return err
 		}
-		if err := i.open(); err != nil {
+		if err := i.checkOpen(); err != nil {
 			return err
 		}
-		if err := s.notStronger(ctx, by, tenantID, i.RoleID); err != nil {
+		if err := s.checkRolePermissions(ctx, by, tenantID, i.RoleID); err != nil {
 			return err
 		}
 		revoked := i
-		revoked.Status, revoked.UpdatedAt = Revoked, now
+		revoked.Status, revoked.UpdatedAt = InvitationRevoked, now
 		if err := s.store.updateInvitation(ctx, revoked); err != nil {
 			return err
 		}
-		if err := s.tellInvitation(ctx, hook.InvitationRevoked, tenantID, id); err != nil {
+		if err := s.publishInvitationEvent(ctx, hook.InvitationRevoked, tenantID, id); err != nil {
 			return err
 		}
 		return s.recordInvitation(ctx, "invitation.revoked", &i, &revoked)
@@ -216,17 +216,17 @@ func (s *Service) Resend(ctx context.Context, by Actor, tenantID, id uuid.UUID) 
 		if err != nil {
 			return err
 		}
-		if err := i.open(); err != nil {
+		if err := i.checkOpen(); err != nil {
 			return err
 		}
 		role, err := s.store.role(ctx, tenantID, i.RoleID)
 		if err != nil {
 			return err
 		}
-		if !by.holds(role.Permissions) {
+		if !by.hasPermissions(role.Permissions) {
 			return errMayNotInvite
 		}
-		if i.Status == Expired {
+		if i.Status == InvitationExpired {
 			if err := s.checkInvitable(ctx, tenantID, i.Email); err != nil {
 				return err
 			}
@@ -235,7 +235,7 @@ func (s *Service) Resend(ctx context.Context, by Actor, tenantID, id uuid.UUID) 
 			return err
 		}
 		token := account.NewSecret()
-		again := i.sent(now, account.HashSecret(token))
+		again := i.withNewToken(now, account.HashSecret(token))
 		if err := s.store.updateInvitation(ctx, again); err != nil {
 			return err
 		}

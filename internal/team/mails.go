@@ -30,10 +30,10 @@ type sentMail struct {
 	At     time.Time `json:"at"`
 }
 
-// mailsAfter returns the mails to an address once another is sent, or a refusal (429)
+// addMail returns the mails to an address once another is sent, or a refusal (429)
 // that says when the next may be sent. Mails that are older than the window are left
 // out.
-func mailsAfter(sent []sentMail, tenantID uuid.UUID, now time.Time) ([]sentMail, error) {
+func addMail(sent []sentMail, tenantID uuid.UUID, now time.Time) ([]sentMail, error) {
 	var recent, own []sentMail
 	for _, m := range sent {
 		if !m.At.Add(mailsWindow).After(now) {
@@ -68,7 +68,7 @@ func (s *Service) countMail(ctx context.Context, tenantID uuid.UUID, email strin
 	if err != nil {
 		return err
 	}
-	if sent, err = mailsAfter(sent, tenantID, now); err != nil {
+	if sent, err = addMail(sent, tenantID, now); err != nil {
 		return err
 	}
 	return s.store.setMails(ctx, email, sent, now)

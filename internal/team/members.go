@@ -23,7 +23,7 @@ import (
 // the tenant from the first part to the last is listed once, at the place of the beginning,
 // with the role and the name that they have when their part is read; who leaves meanwhile may
 // be missing, and who joins is.
-func (s *Service) Members(tenantID uuid.UUID) page.Next[Member] {
+func (s *Service) Members(tenantID uuid.UUID) page.NextPart[Member] {
 	var order []int64 // whose part was not read yet
 	begun := false
 	return func(ctx context.Context) ([]Member, bool, error) {
@@ -81,7 +81,7 @@ func (s *Service) Member(ctx context.Context, tenantID uuid.UUID, userID int64) 
 // roles that the tenant does not have are a validation error on role_id (422).
 func (s *Service) ChangeRole(ctx context.Context, by Actor, tenantID uuid.UUID, userID, roleID int64) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
-		m, err := s.changeable(ctx, by, tenantID, userID)
+		m, err := s.loadChangeableMember(ctx, by, tenantID, userID)
 		if err != nil {
 			return err
 		}
@@ -91,13 +91,13 @@ func (s *Service) ChangeRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 			return errUnknownID
 		case err != nil:
 			return err
-		case !by.holds(role.Permissions):
+		case !by.hasPermissions(role.Permissions):
 			return errNotHeld
 		}
 		if err := s.store.setRole(ctx, tenantID, userID, roleID); err != nil {
 			return err
 		}
-		if err := s.TellMember(ctx, hook.MemberRoleChanged, tenantID, userID); err != nil {
+		if err := s.PublishMemberEvent(ctx, hook.MemberRoleChanged, tenantID, userID); err != nil {
 			return err
 		}
 		return s.record(ctx, tenantID, "member.role_changed", "user", formatID(userID),
@@ -110,14 +110,14 @@ func (s *Service) ChangeRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 // next request on.
 func (s *Service) Remove(ctx context.Context, by Actor, tenantID uuid.UUID, userID int64) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
-		m, err := s.changeable(ctx, by, tenantID, userID)
+		m, err := s.loadChangeableMember(ctx, by, tenantID, userID)
 		if err != nil {
 			return err
 		}
-		if err := s.TellMember(ctx, hook.MemberRemoved, tenantID, userID); err != nil {
+		if err := s.PublishMemberEvent(ctx, hook.MemberRemoved, tenantID, userID); err != nil {
 			return err
 		}
-		if err := s.deps.Accounts.Left(ctx, userID); err != nil {
+		if err := s.deps.Accounts.EndTenantAccess(ctx, userID); err != nil {
 			return err
 		}
 		if err := s.store.deleteMember(ctx, tenantID, userID); err != nil {
@@ -131,10 +131,10 @@ func (s *Service) Remove(ctx context.Context, by Actor, tenantID uuid.UUID, user
 	})
 }
 
-// changeable returns a member whose membership the actor may change: neither the
+// loadChangeableMember returns a member whose membership the actor may change: neither the
 // actor nor the owner, nor anybody with a permission that the actor lacks. The tenant
 // is locked, so that the role keeps its permissions until the change is made.
-func (s *Service) changeable(ctx context.Context, by Actor, tenantID uuid.UUID, userID int64) (Member, error) {
+func (s *Service) loadChangeableMember(ctx context.Context, by Actor, tenantID uuid.UUID, userID int64) (Member, error) {
 	m, err := s.store.member(ctx, tenantID, userID)
 	switch {
 	case err != nil:
@@ -144,14 +144,14 @@ func (s *Service) changeable(ctx context.Context, by Actor, tenantID uuid.UUID, 
 	case m.Role == Owner:
 		return Member{}, errOwnerMembership
 	}
-	return m, s.notStronger(ctx, by, tenantID, m.RoleID)
+	return m, s.checkRolePermissions(ctx, by, tenantID, m.RoleID)
 }
 
-// notStronger refuses an actor who lacks a permission of a role (rules:
+// checkRolePermissions refuses an actor who lacks a permission of a role (rules:
 // team#permissions).
-func (s *Service) notStronger(ctx context.Context, by Actor, tenantID uuid.UUID, roleID int64) error {
+func (s *Service) checkRolePermissions(ctx context.Context, by Actor, tenantID uuid.UUID, roleID int64) error {
 	role, err := s.store.role(ctx, tenantID, roleID)
-	if err == nil && !by.holds(role.Permissions) {
+	if err == nil && !by.hasPermissions(role.Permissions) {
 		err = errStronger
 	}
 	return err
@@ -163,10 +163,10 @@ type Profile struct {
 	Password *string
 }
 
-// permitted refuses a caller without the permission for a field: the name and the password have
+// checkPermissions refuses a caller without the permission for a field: the name and the password have
 // one each (rules: http#permissions-of-administrators).
-func (p Profile) permitted(ctx context.Context) error {
-	caller := authz.From(ctx)
+func (p Profile) checkPermissions(ctx context.Context) error {
+	caller := authz.FromContext(ctx)
 	if caller == nil {
 		return nil // a command on the service's machine
 	}
@@ -180,7 +180,7 @@ func (p Profile) permitted(ctx context.Context) error {
 // password ends everything that authenticates the member, who is told by mail. The
 // password of a platform administrator cannot be set (403).
 func (s *Service) UpdateProfile(ctx context.Context, tenantID uuid.UUID, userID int64, p Profile) (Member, error) {
-	if err := p.permitted(ctx); err != nil {
+	if err := p.checkPermissions(ctx); err != nil {
 		return Member{}, err
 	}
 	var password account.HashedPassword
@@ -192,7 +192,7 @@ func (s *Service) UpdateProfile(ctx context.Context, tenantID uuid.UUID, userID 
 	}
 	var m Member
 	err := s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
-		if err := p.permitted(ctx); err != nil {
+		if err := p.checkPermissions(ctx); err != nil {
 			return err
 		}
 		old, err := s.store.member(ctx, tenantID, userID)

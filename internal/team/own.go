@@ -17,15 +17,15 @@ import (
 // The user keeps their account, and has no tenant from the next request on.
 func (s *Service) Leave(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
-		m, err := s.own(ctx, caller, tenantID)
+		m, err := s.membership(ctx, caller, tenantID)
 		if err != nil {
 			return err
 		}
 		if m.Role == Owner {
 			return errOwnerLeaves
 		}
-		return s.deps.Accounts.InPerson(ctx, caller, func(ctx context.Context, _ account.Self) error {
-			if err := s.part(ctx, tenantID, m); err != nil {
+		return s.deps.Accounts.RunInPerson(ctx, caller, func(ctx context.Context, _ account.Self) error {
+			if err := s.endMembership(ctx, tenantID, m); err != nil {
 				return err
 			}
 			return s.record(ctx, tenantID, "member.left", "user", formatID(m.UserID),
@@ -42,18 +42,18 @@ func (s *Service) Deleted(ctx context.Context, tenantID uuid.UUID, userID int64)
 	if err != nil {
 		return err
 	}
-	if err := s.part(ctx, tenantID, m); err != nil {
+	if err := s.endMembership(ctx, tenantID, m); err != nil {
 		return err
 	}
 	return s.record(ctx, tenantID, "member.left", "user", formatID(userID), map[string]any{"role": m.Role}, nil)
 }
 
-// part deletes a membership and ends what depended on it. The tenant is locked.
-func (s *Service) part(ctx context.Context, tenantID uuid.UUID, m Member) error {
-	if err := s.TellMember(ctx, hook.MemberRemoved, tenantID, m.UserID); err != nil {
+// endMembership deletes a membership and ends what depended on it. The tenant is locked.
+func (s *Service) endMembership(ctx context.Context, tenantID uuid.UUID, m Member) error {
+	if err := s.PublishMemberEvent(ctx, hook.MemberRemoved, tenantID, m.UserID); err != nil {
 		return err
 	}
-	if err := s.deps.Accounts.Left(ctx, m.UserID); err != nil {
+	if err := s.deps.Accounts.EndTenantAccess(ctx, m.UserID); err != nil {
 		return err
 	}
 	if err := s.store.deleteMember(ctx, tenantID, m.UserID); err != nil {
@@ -62,8 +62,8 @@ func (s *Service) part(ctx context.Context, tenantID uuid.UUID, m Member) error 
 	return s.deps.Billing.SeatFreed(ctx, tenantID)
 }
 
-// own returns the caller's own membership; 403 where it has ended meanwhile.
-func (s *Service) own(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID) (Member, error) {
+// membership returns the caller's own membership; 403 where it has ended meanwhile.
+func (s *Service) membership(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID) (Member, error) {
 	m, err := s.store.member(ctx, tenantID, caller.UserID)
 	if errors.Is(err, ErrNotMember) {
 		err = errNotPermitted
@@ -81,13 +81,13 @@ func (s *Service) Transfer(ctx context.Context, caller *authz.Caller, tenantID u
 	if to == caller.UserID {
 		return tenant.Person{}, errOtherMember
 	}
-	proof, err := s.deps.Accounts.Prove(ctx, caller, password)
+	proof, err := s.deps.Accounts.VerifyPassword(ctx, caller, password)
 	if err != nil {
 		return tenant.Person{}, err
 	}
 	var owner tenant.Person
 	err = s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
-		former, err := s.own(ctx, caller, tenantID)
+		former, err := s.membership(ctx, caller, tenantID)
 		if err == nil && former.Role != Owner {
 			err = errNotOwner
 		}
@@ -99,8 +99,8 @@ func (s *Service) Transfer(ctx context.Context, caller *authz.Caller, tenantID u
 			return err
 		}
 		owner = tenant.Person{ID: next.UserID, Name: next.Name, Email: next.Email}
-		return s.deps.Accounts.InPersonWith(ctx, caller, proof, func(ctx context.Context, _ account.Self) error {
-			return s.swap(ctx, tenantID, former, next)
+		return s.deps.Accounts.RunInPersonWithPassword(ctx, caller, proof, func(ctx context.Context, _ account.Self) error {
+			return s.swapOwner(ctx, tenantID, former, next)
 		})
 	})
 	return owner, err
@@ -109,7 +109,7 @@ func (s *Service) Transfer(ctx context.Context, caller *authz.Caller, tenantID u
 // checkTransfer refuses the fields that Transfer refuses.
 func (s *Service) checkTransfer(ctx context.Context, caller *authz.Caller, tenantID uuid.UUID, to int64, password string) error {
 	_, noMember := s.otherMember(ctx, caller, tenantID, to)
-	_, noProof := s.deps.Accounts.Prove(ctx, caller, password)
+	_, noProof := s.deps.Accounts.VerifyPassword(ctx, caller, password)
 	return fault.Join(noMember, noProof)
 }
 
@@ -125,8 +125,8 @@ func (s *Service) otherMember(ctx context.Context, caller *authz.Caller, tenantI
 	return m, err
 }
 
-// swap makes a member the owner in place of another.
-func (s *Service) swap(ctx context.Context, tenantID uuid.UUID, former, next Member) error {
+// swapOwner makes a member the owner in place of another.
+func (s *Service) swapOwner(ctx context.Context, tenantID uuid.UUID, former, next Member) error {
 	admin, err := s.store.roleNamed(ctx, tenantID, Admin)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func (s *Service) swap(ctx context.Context, tenantID uuid.UUID, former, next Mem
 		return err
 	}
 	for _, id := range []int64{former.UserID, next.UserID} {
-		if err := s.TellMember(ctx, hook.MemberRoleChanged, tenantID, id); err != nil {
+		if err := s.PublishMemberEvent(ctx, hook.MemberRoleChanged, tenantID, id); err != nil {
 			return err
 		}
 	}

@@ -22,9 +22,9 @@ func (s *Service) Roles(ctx context.Context, tenantID uuid.UUID) ([]Role, error)
 	return roles, err
 }
 
-// OwnRole returns one of the tenant's own roles. A built-in role is refused (403), any
+// CustomRole returns one of the tenant's own roles. A built-in role is refused (403), any
 // other is not found (404).
-func (s *Service) OwnRole(ctx context.Context, tenantID uuid.UUID, id int64) (Role, error) {
+func (s *Service) CustomRole(ctx context.Context, tenantID uuid.UUID, id int64) (Role, error) {
 	role, err := s.store.role(ctx, tenantID, id)
 	if err == nil && role.BuiltIn() {
 		err = errBuiltInRole
@@ -46,7 +46,7 @@ func (s *Service) CreateRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 	}
 	var role Role
 	err = s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
-		if !by.holds(permissions) {
+		if !by.hasPermissions(permissions) {
 			return errNotHeld
 		}
 		if there, err := s.store.roles(ctx, tenantID); err != nil || len(there) >= maxRoles {
@@ -76,7 +76,7 @@ type RoleChange struct {
 func (s *Service) UpdateRole(ctx context.Context, by Actor, tenantID uuid.UUID, id int64, c RoleChange) (Role, error) {
 	var role Role
 	err := s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
-		old, err := s.OwnRole(ctx, tenantID, id)
+		old, err := s.CustomRole(ctx, tenantID, id)
 		if err != nil {
 			return err
 		}
@@ -92,11 +92,11 @@ func (s *Service) UpdateRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 			return err
 		}
 		added := slices.DeleteFunc(slices.Clone(role.Permissions), func(p string) bool { return slices.Contains(old.Permissions, p) })
-		if !by.holds(added) {
+		if !by.hasPermissions(added) {
 			return errNotHeld
 		}
 		removes := slices.ContainsFunc(old.Permissions, func(p string) bool { return !slices.Contains(role.Permissions, p) })
-		if removes && !by.holds(old.Permissions) {
+		if removes && !by.hasPermissions(old.Permissions) {
 			return errStronger
 		}
 		if err := s.store.updateRole(ctx, role); err != nil {
@@ -112,14 +112,14 @@ func (s *Service) UpdateRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 // they lack (403).
 func (s *Service) DeleteRole(ctx context.Context, by Actor, tenantID uuid.UUID, id int64) error {
 	return s.change(ctx, tenantID, func(ctx context.Context, _ tenant.Tenant) error {
-		role, err := s.OwnRole(ctx, tenantID, id)
+		role, err := s.CustomRole(ctx, tenantID, id)
 		if err != nil {
 			return err
 		}
-		if !by.holds(role.Permissions) {
+		if !by.hasPermissions(role.Permissions) {
 			return errStronger
 		}
-		heir, err := s.store.roleNamed(ctx, tenantID, Plain)
+		heir, err := s.store.roleNamed(ctx, tenantID, MemberRole)
 		if err != nil {
 			return err
 		}
@@ -131,7 +131,7 @@ func (s *Service) DeleteRole(ctx context.Context, by Actor, tenantID uuid.UUID, 
 			return err
 		}
 		for _, userID := range holders {
-			if err := s.TellMember(ctx, hook.MemberRoleChanged, tenantID, userID); err != nil {
+			if err := s.PublishMemberEvent(ctx, hook.MemberRoleChanged, tenantID, userID); err != nil {
 				return err
 			}
 		}

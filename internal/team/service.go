@@ -22,7 +22,7 @@ const DefaultExpiryDays = 7
 // Tenants is what teams need from the tenant domain.
 type Tenants interface {
 	Get(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
-	Live(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
+	GetLive(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	LockLive(ctx context.Context, id uuid.UUID) (tenant.Tenant, error)
 	Locale(ctx context.Context, t tenant.Tenant, otherwise string) (string, error)
 	View(ctx context.Context, t tenant.Tenant) (tenant.TenantView, error)
@@ -32,17 +32,17 @@ type Tenants interface {
 type Accounts interface {
 	Exists(ctx context.Context, email string) (bool, error)
 	LocaleOfEmail(ctx context.Context, email string) (*string, error)
-	RegisterAnd(ctx context.Context, r account.Registration, g account.Grant, also func(context.Context, account.User) error) (account.User, account.Tokens, error)
+	RegisterWith(ctx context.Context, r account.Registration, g account.Grant, also func(context.Context, account.User) error) (account.User, account.Tokens, error)
 	HashPassword(ctx context.Context, password string) (account.HashedPassword, error)
 	SetPassword(ctx context.Context, userID int64, password account.HashedPassword) error
 	Rename(ctx context.Context, userID int64, name string) error
-	// Left ends what depended on the place of a user in a tenant, which is locked.
-	Left(ctx context.Context, userID int64) error
-	// LockPresent locks a user; it refuses one who has deleted their account.
-	LockPresent(ctx context.Context, userID int64) error
-	Prove(ctx context.Context, caller *authz.Caller, password string) (account.Proof, error)
-	InPerson(ctx context.Context, caller *authz.Caller, do func(context.Context, account.Self) error) error
-	InPersonWith(ctx context.Context, caller *authz.Caller, proof account.Proof, do func(context.Context, account.Self) error) error
+	// EndTenantAccess ends what depended on the place of a user in a tenant, which is locked.
+	EndTenantAccess(ctx context.Context, userID int64) error
+	// LockExisting locks a user; it refuses one who has deleted their account.
+	LockExisting(ctx context.Context, userID int64) error
+	VerifyPassword(ctx context.Context, caller *authz.Caller, password string) (account.Proof, error)
+	RunInPerson(ctx context.Context, caller *authz.Caller, do func(context.Context, account.Self) error) error
+	RunInPersonWithPassword(ctx context.Context, caller *authz.Caller, proof account.Proof, do func(context.Context, account.Self) error) error
 	// Verify records that a user has read mail at their address.
 	Verify(ctx context.Context, userID int64) error
 }
@@ -116,18 +116,18 @@ func (s *Service) record(ctx context.Context, tenantID uuid.UUID, action, resour
 	})
 }
 
-// TellMember hands an event about a member to the outbox, in the transaction of ctx: the
+// PublishMemberEvent hands an event about a member to the outbox, in the transaction of ctx: the
 // member as they are at that moment. Of one who leaves it is called before they do.
-func (s *Service) TellMember(ctx context.Context, t hook.Type, tenantID uuid.UUID, userID int64) error {
-	return hook.Tell(ctx, s.deps.Events, t, tenantID, func(ctx context.Context) (any, error) {
+func (s *Service) PublishMemberEvent(ctx context.Context, t hook.Type, tenantID uuid.UUID, userID int64) error {
+	return hook.Publish(ctx, s.deps.Events, t, tenantID, func(ctx context.Context) (any, error) {
 		m, err := s.store.member(ctx, tenantID, userID)
 		return teamMember(s.deps.Avatars, m), err
 	})
 }
 
-// tellInvitation hands an event about an invitation to the outbox.
-func (s *Service) tellInvitation(ctx context.Context, t hook.Type, tenantID, id uuid.UUID) error {
-	return hook.Tell(ctx, s.deps.Events, t, tenantID, func(ctx context.Context) (any, error) {
+// publishInvitationEvent hands an event about an invitation to the outbox.
+func (s *Service) publishInvitationEvent(ctx context.Context, t hook.Type, tenantID, id uuid.UUID) error {
+	return hook.Publish(ctx, s.deps.Events, t, tenantID, func(ctx context.Context) (any, error) {
 		i, err := s.store.invitation(ctx, tenantID, id, s.deps.Clock.Now())
 		return teamInvitation(i), err
 	})

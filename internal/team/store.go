@@ -37,11 +37,11 @@ func (s store) members(ctx context.Context, tenantID uuid.UUID, most int) ([]Mem
 // more is read than it depends on.
 func (s store) memberOrder(ctx context.Context, tenantID uuid.UUID) ([]int64, error) {
 	rows, err := s.q(ctx).MemberNames(ctx, tenantID)
-	names, places := i18n.NewCollator(i18n.Locale(ctx)), make([]place, len(rows))
+	names, places := i18n.NewCollator(i18n.Locale(ctx)), make([]sortKey, len(rows))
 	for i, row := range rows {
-		places[i] = placeOf(names, row.UserID, row.Name, row.RoleName)
+		places[i] = newSortKey(names, row.UserID, row.Name, row.RoleName)
 	}
-	slices.SortFunc(places, place.compare)
+	slices.SortFunc(places, sortKey.compare)
 	order := make([]int64, len(places))
 	for i, p := range places {
 		order[i] = p.id

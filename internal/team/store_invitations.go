@@ -17,7 +17,7 @@ func toInvitation(row teamsql.InvitationRow, now time.Time) Invitation {
 		ID: i.ID, Tenant: i.TenantID, Email: i.Email, RoleID: i.RoleID, Role: row.RoleName, Status: Status(i.Status),
 		ExpiresAt: i.ExpiresAt, TenantName: row.TenantName, InviterID: i.InviterID, Inviter: row.InviterName,
 		CreatedAt: i.CreatedAt, UpdatedAt: i.UpdatedAt, days: int(i.ExpiresInDays), tokenHash: i.TokenHash,
-	}.at(now)
+	}.withStatusAt(now)
 }
 
 // invitationsOnPage lists the invitations of a tenant on a page, the newest first, and how
@@ -43,8 +43,8 @@ func (s store) pendingOnPage(ctx context.Context, tenantID uuid.UUID, q page.Que
 	return toInvitations(rows, now), total, sqldb.Wrap(err, "count pending invitations")
 }
 
-// newest is before the first invitation of a list.
-var newest = Invitation{ID: uuid.Max, CreatedAt: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
+// beforeNewest is before the first invitation of a list.
+var beforeNewest = Invitation{ID: uuid.Max, CreatedAt: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC)}
 
 // invitationsAfter lists at most some of a tenant's invitations that follow one in the list,
 // the newest first.
@@ -82,8 +82,8 @@ func (s store) invitation(ctx context.Context, tenantID, id uuid.UUID, now time.
 	return toInvitation(row, now), sqldb.WrapAbsent(err, "read invitation", errNoInvitation)
 }
 
-// byToken returns the invitation whose mail has a token, or errNoInvitation.
-func (s store) byToken(ctx context.Context, tokenHash string, now time.Time) (Invitation, error) {
+// findByToken returns the invitation whose mail has a token, or errNoInvitation.
+func (s store) findByToken(ctx context.Context, tokenHash string, now time.Time) (Invitation, error) {
 	row, err := s.q(ctx).InvitationByToken(ctx, tokenHash)
 	return toInvitation(teamsql.InvitationRow(row), now), sqldb.WrapAbsent(err, "read invitation by token", errNoInvitation)
 }

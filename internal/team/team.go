@@ -25,9 +25,9 @@ import (
 
 // The built-in roles (rules: team#roles).
 const (
-	Owner = "owner"
-	Admin = "admin"
-	Plain = "member" // what a member is by default
+	Owner      = "owner"
+	Admin      = "admin"
+	MemberRole = "member" // what a member is by default
 )
 
 // guardName is a field of the role resource that is the same for every role.
@@ -83,8 +83,8 @@ func PlatformActor(c *authz.Caller) Actor {
 	return Actor{UserID: c.UserID, permissions: authz.TenantPermissions}
 }
 
-// holds reports whether the actor has all of some permissions.
-func (a Actor) holds(permissions []string) bool {
+// hasPermissions reports whether the actor has all of some permissions.
+func (a Actor) hasPermissions(permissions []string) bool {
 	held := a.permissions()
 	for _, p := range permissions {
 		if !slices.Contains(held, p) {
@@ -101,13 +101,13 @@ func (a Actor) holds(permissions []string) bool {
 // Unicode's NFKC_Casefold), and a run of spaces counts as one space, as browsers show it.
 func nameKey(name string) string {
 	if isASCII(name) { // folding is the same as lower case
-		return spaced(strings.ToLower(name))
+		return collapseSpaces(strings.ToLower(name))
 	}
-	return spaced(foldedKey(name))
+	return collapseSpaces(foldedKey(name))
 }
 
-// spaced returns a text with one space for each run of spaces.
-func spaced(text string) string { return strings.Join(strings.Fields(text), " ") }
+// collapseSpaces returns a text with one space for each run of spaces.
+func collapseSpaces(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 // foldedKey is nameKey for any name, with its spaces.
 func foldedKey(name string) string {
@@ -131,7 +131,7 @@ func isASCII(text string) bool {
 
 // isBuiltInName reports whether a name, as nameKey returns it, is that of a built-in
 // role.
-func isBuiltInName(key string) bool { return key == Owner || key == Admin || key == Plain }
+func isBuiltInName(key string) bool { return key == Owner || key == Admin || key == MemberRole }
 
 // rank is the place of a role in lists: owner, admin, a tenant's own, member.
 func rank(role string) int {
@@ -140,35 +140,35 @@ func rank(role string) int {
 		return 0
 	case Admin:
 		return 1
-	case Plain:
+	case MemberRole:
 		return 3
 	default:
 		return 2
 	}
 }
 
-// place is the place of a member in lists: by the role, then by the name in the order of the
+// sortKey is the place of a member in lists: by the role, then by the name in the order of the
 // reader's language, then by the id.
-type place struct {
+type sortKey struct {
 	rank int
 	key  []byte
 	id   int64
 }
 
-func placeOf(names *i18n.Collator, userID int64, name, role string) place {
-	return place{rank: rank(role), key: names.Key(name), id: userID}
+func newSortKey(names *i18n.Collator, userID int64, name, role string) sortKey {
+	return sortKey{rank: rank(role), key: names.Key(name), id: userID}
 }
 
-func (p place) compare(other place) int {
+func (p sortKey) compare(other sortKey) int {
 	return cmp.Or(cmp.Compare(p.rank, other.rank), bytes.Compare(p.key, other.key), cmp.Compare(p.id, other.id))
 }
 
 // sortMembers sorts members as lists show them to a reader of a locale.
 func sortMembers(members []Member, locale string) {
 	names := i18n.NewCollator(locale)
-	places := make(map[int64]place, len(members))
+	places := make(map[int64]sortKey, len(members))
 	for _, m := range members {
-		places[m.UserID] = placeOf(names, m.UserID, m.Name, m.Role)
+		places[m.UserID] = newSortKey(names, m.UserID, m.Name, m.Role)
 	}
 	slices.SortFunc(members, func(a, b Member) int { return places[a.UserID].compare(places[b.UserID]) })
 }

@@ -49,15 +49,15 @@ func TestNameKey(t *testing.T) {
 func TestSortMembers(t *testing.T) {
 	t.Parallel()
 	members := []Member{
-		{UserID: 1, Name: "a", Role: Plain},
+		{UserID: 1, Name: "a", Role: MemberRole},
 		{UserID: 2, Name: "z", Role: Owner},
 		{UserID: 3, Name: "b", Role: "Zookeeper"},
 		{UserID: 4, Name: "c", Role: "Auditor"},
 		{UserID: 6, Name: "ann", Role: Admin},
 		{UserID: 5, Name: "Ann", Role: Admin},
 		{UserID: 7, Name: "Aaron", Role: Admin},
-		{UserID: 8, Name: "Émile", Role: Plain},
-		{UserID: 9, Name: "éva", Role: Plain},
+		{UserID: 8, Name: "Émile", Role: MemberRole},
+		{UserID: 9, Name: "éva", Role: MemberRole},
 	}
 	sortMembers(members, "en")
 	var order []int64
@@ -74,7 +74,7 @@ func TestSortRoles(t *testing.T) {
 	own := uuid.New()
 	roles := []Role{
 		{Name: "b", TenantID: &own},
-		{Name: Plain},
+		{Name: MemberRole},
 		{Name: "C", TenantID: &own},
 		{Name: Admin},
 		{Name: "A", TenantID: &own},
@@ -85,7 +85,7 @@ func TestSortRoles(t *testing.T) {
 	for _, r := range roles {
 		order = append(order, r.Name)
 	}
-	if diff := cmp.Diff([]string{Owner, Admin, Plain, "A", "b", "C"}, order); diff != "" {
+	if diff := cmp.Diff([]string{Owner, Admin, MemberRole, "A", "b", "C"}, order); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -104,7 +104,7 @@ func TestActors(t *testing.T) {
 		{MemberActor(&authz.Caller{UserID: 1}), []string{"a"}, false},
 		{PlatformActor(&authz.Caller{UserID: 1}), authz.TenantPermissions(), true},
 	} {
-		if got := c.actor.holds(c.given); got != c.want {
+		if got := c.actor.hasPermissions(c.given); got != c.want {
 			t.Errorf("%v holds %v: %t", c.actor, c.given, got)
 		}
 	}
@@ -119,16 +119,16 @@ func TestInvitationAt(t *testing.T) {
 		status  Status
 		expired bool
 	}{
-		{Pending, -time.Microsecond, Pending, false},
-		{Pending, 0, Expired, true},
-		{Pending, time.Hour, Expired, true},
-		{Expired, time.Hour, Expired, true},
-		{Accepted, -time.Hour, Accepted, false},
-		{Accepted, time.Hour, Accepted, true},
-		{Revoked, time.Hour, Revoked, true},
+		{InvitationPending, -time.Microsecond, InvitationPending, false},
+		{InvitationPending, 0, InvitationExpired, true},
+		{InvitationPending, time.Hour, InvitationExpired, true},
+		{InvitationExpired, time.Hour, InvitationExpired, true},
+		{InvitationAccepted, -time.Hour, InvitationAccepted, false},
+		{InvitationAccepted, time.Hour, InvitationAccepted, true},
+		{InvitationRevoked, time.Hour, InvitationRevoked, true},
 	} {
-		i := Invitation{Status: c.stored, ExpiresAt: end}.at(end.Add(c.passed))
-		if i.Status != c.status || i.IsExpired != c.expired || i.Valid() != (c.status == Pending) {
+		i := Invitation{Status: c.stored, ExpiresAt: end}.withStatusAt(end.Add(c.passed))
+		if i.Status != c.status || i.IsExpired != c.expired || i.Valid() != (c.status == InvitationPending) {
 			t.Errorf("%s, %v after its end: %s, %t", c.stored, c.passed, i.Status, i.IsExpired)
 		}
 	}
@@ -146,10 +146,10 @@ func TestMailsAfter(t *testing.T) {
 		return mails
 	}
 	for name, c := range map[string]struct {
-		sent []sentMail
-		now  int           // minutes after the start
-		wait time.Duration // 0 is none
-		kept int           // with the new one
+		withNewToken []sentMail
+		now          int           // minutes after the start
+		wait         time.Duration // 0 is none
+		kept         int           // with the new one
 	}{
 		"the first":               {nil, 0, 0, 1},
 		"the third":               {at(own, 0, 1), 2, 0, 3},
@@ -162,7 +162,7 @@ func TestMailsAfter(t *testing.T) {
 		"the eleventh of all":     {at(uuid.New(), 0, 1, 2, 3, 4, 5, 6, 7, 8, 9), 10, 50 * time.Minute, 0},
 		"more than there may be":  {at(own, 0, 10, 20, 30), 40, 30 * time.Minute, 0},
 	} {
-		sent, err := mailsAfter(c.sent, own, start.Add(time.Duration(c.now)*time.Minute))
+		sent, err := addMail(c.withNewToken, own, start.Add(time.Duration(c.now)*time.Minute))
 		var refusal *fault.Error
 		if errors.As(err, &refusal) != (c.wait > 0) || refusal != nil && refusal.RetryAfter != c.wait || len(sent) != c.kept {
 			t.Errorf("%s: %d mails, %v", name, len(sent), err)
@@ -174,14 +174,14 @@ func TestMailsAfter(t *testing.T) {
 func TestKeysOfASCIIAreThoseOfFolding(t *testing.T) {
 	t.Parallel()
 	for c := range byte(0x80) {
-		if name := "a" + string(rune(c)) + "B"; nameKey(name) != spaced(foldedKey(name)) {
-			t.Errorf("%q: %q, want %q", name, nameKey(name), spaced(foldedKey(name)))
+		if name := "a" + string(rune(c)) + "B"; nameKey(name) != collapseSpaces(foldedKey(name)) {
+			t.Errorf("%q: %q, want %q", name, nameKey(name), collapseSpaces(foldedKey(name)))
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.StringOf(rapid.RuneFrom(nil, &unicode.RangeTable{R16: []unicode.Range16{{Lo: 0, Hi: 0x7f, Stride: 1}}})).Draw(t, "name")
-		if nameKey(name) != spaced(foldedKey(name)) {
-			t.Errorf("%q: %q, want %q", name, nameKey(name), spaced(foldedKey(name)))
+		if nameKey(name) != collapseSpaces(foldedKey(name)) {
+			t.Errorf("%q: %q, want %q", name, nameKey(name), collapseSpaces(foldedKey(name)))
 		}
 	})
 }

@@ -45,7 +45,7 @@ func AdminTenantList(locale string) page.Spec {
 		byName = "t.name_key_es"
 	}
 	return page.Spec{
-		Params:      map[string]page.Filter{"search": {Kind: page.Partial, Exprs: []string{"t.name"}}},
+		Params:      map[string]page.Filter{"search": {Kind: page.PartialMatch, Exprs: []string{"t.name"}}},
 		Sorts:       map[string]string{"created_at": "t.created_at", "name": byName},
 		DefaultSort: "-created_at",
 		Tiebreak:    "t.id",
@@ -59,7 +59,7 @@ func (s *Service) AdminList(ctx context.Context, q page.Query, deleted bool) ([]
 	switch {
 	case deleted:
 		sel.Where = "t.deleted_at IS NOT NULL AND t.purged_at IS NULL"
-	case !q.Filtered():
+	case !q.HasFilter():
 		sel.Count = s.store.countLive
 	}
 	entries, total, err := s.store.adminPage(ctx, q, sel)
@@ -88,7 +88,7 @@ func (s *Service) AdminGet(ctx context.Context, id uuid.UUID) (AdminEntry, error
 
 // Exists reports whether there is a tenant with an id that is not deleted.
 func (s *Service) Exists(ctx context.Context, id uuid.UUID) (bool, error) {
-	_, err := s.Live(ctx, id)
+	_, err := s.GetLive(ctx, id)
 	if errors.Is(err, ErrNotFound) {
 		return false, nil
 	}

@@ -12,21 +12,21 @@ import (
 	"github.com/tenantry/tenantry/internal/hook"
 )
 
-// People is what tenants need of the accounts of their members.
-type People interface {
-	Prove(ctx context.Context, caller *authz.Caller, password string) (account.Proof, error)
-	InPersonWith(ctx context.Context, caller *authz.Caller, proof account.Proof, do func(context.Context, account.Self) error) error
-	// AllLeft ends what depended on the place of users in a tenant, which is locked.
-	AllLeft(ctx context.Context, userIDs []int64) error
-	// LockPresent locks a user; it refuses one who has deleted their account.
-	LockPresent(ctx context.Context, userID int64) error
+// Accounts is what tenants need of the accounts of their members.
+type Accounts interface {
+	VerifyPassword(ctx context.Context, caller *authz.Caller, password string) (account.Proof, error)
+	RunInPersonWithPassword(ctx context.Context, caller *authz.Caller, proof account.Proof, do func(context.Context, account.Self) error) error
+	// EndTenantAccessForAll ends what depended on the place of users in a tenant, which is locked.
+	EndTenantAccessForAll(ctx context.Context, userIDs []int64) error
+	// LockExisting locks a user; it refuses one who has deleted their account.
+	LockExisting(ctx context.Context, userID int64) error
 	// LockAll locks users; those who are gone are left out.
 	LockAll(ctx context.Context, userIDs []int64) error
 }
 
-// Live returns a tenant that is not deleted, or ErrNotFound.
-func (s *Service) Live(ctx context.Context, id uuid.UUID) (Tenant, error) {
-	return live(s.store.get(ctx, id))
+// GetLive returns a tenant that is not deleted, or ErrNotFound.
+func (s *Service) GetLive(ctx context.Context, id uuid.UUID) (Tenant, error) {
+	return requireLive(s.store.get(ctx, id))
 }
 
 // LockLive is Lock for a tenant that is not deleted, else ErrNotFound, and checks the caller's
@@ -35,14 +35,14 @@ func (s *Service) Live(ctx context.Context, id uuid.UUID) (Tenant, error) {
 // the second is no longer a member. State of the payment provider is stored under Lock, for
 // deleted tenants too.
 func (s *Service) LockLive(ctx context.Context, id uuid.UUID) (Tenant, error) {
-	t, err := live(s.Lock(ctx, id))
+	t, err := requireLive(s.Lock(ctx, id))
 	if err == nil {
 		err = authz.Recheck(ctx)
 	}
 	return t, err
 }
 
-func live(t Tenant, err error) (Tenant, error) {
+func requireLive(t Tenant, err error) (Tenant, error) {
 	if err == nil && t.DeletedAt != nil {
 		return Tenant{}, ErrNotFound
 	}
@@ -66,7 +66,7 @@ func (s *Service) NeedOwner(ctx context.Context, id uuid.UUID, userID int64) err
 // transfers it locks it too. So nobody has a place in it when this is committed, and the
 // one who deletes it is its owner then.
 func (s *Service) Delete(ctx context.Context, caller *authz.Caller, id uuid.UUID, password string) error {
-	proof, err := s.deps.People.Prove(ctx, caller, password)
+	proof, err := s.deps.Accounts.VerifyPassword(ctx, caller, password)
 	if err != nil {
 		return err
 	}
@@ -81,17 +81,17 @@ func (s *Service) Delete(ctx context.Context, caller *authz.Caller, id uuid.UUID
 		if err := s.NeedOwner(ctx, id, caller.UserID); err != nil {
 			return err
 		}
-		if err := s.partWithAll(ctx, id); err != nil {
+		if err := s.endAllTenantAccess(ctx, id); err != nil {
 			return err
 		}
-		return s.deps.People.InPersonWith(ctx, caller, proof, func(ctx context.Context, _ account.Self) error {
+		return s.deps.Accounts.RunInPersonWithPassword(ctx, caller, proof, func(ctx context.Context, _ account.Self) error {
 			return s.close(ctx, t)
 		})
 	})
 }
 
-// partWithAll ends what depended on the place of anybody in a tenant, which is locked.
-func (s *Service) partWithAll(ctx context.Context, id uuid.UUID) error {
+// endAllTenantAccess ends what depended on the place of anybody in a tenant, which is locked.
+func (s *Service) endAllTenantAccess(ctx context.Context, id uuid.UUID) error {
 	members, err := s.store.members(ctx, id)
 	if err != nil {
 		return err
@@ -100,19 +100,19 @@ func (s *Service) partWithAll(ctx context.Context, id uuid.UUID) error {
 	for i, m := range members {
 		ids[i] = m.UserID
 	}
-	return s.deps.People.AllLeft(ctx, ids)
+	return s.deps.Accounts.EndTenantAccessForAll(ctx, ids)
 }
 
 // close deletes a tenant that is locked, with all its members.
 func (s *Service) close(ctx context.Context, t Tenant) error {
-	subscribed, err := s.subscribed(ctx, t.ID)
+	subscribed, err := s.hasSubscription(ctx, t.ID)
 	if err != nil {
 		return err
 	}
 	if subscribed {
 		return errSubscribed
 	}
-	if err := s.tell(ctx, hook.TenantDeleted, t.ID); err != nil {
+	if err := s.publish(ctx, hook.TenantDeleted, t.ID); err != nil {
 		return err
 	}
 	now := s.deps.Clock.Now()
@@ -146,7 +146,7 @@ func (s *Service) Restore(ctx context.Context, id uuid.UUID) error {
 		}
 		// Somebody who deletes their account meanwhile is gone before the next statement, or
 		// deletes it afterwards.
-		if err := s.deps.People.LockAll(ctx, former); err != nil {
+		if err := s.deps.Accounts.LockAll(ctx, former); err != nil {
 			return err
 		}
 		if err := s.store.restoreMembers(ctx, id); err != nil {
@@ -155,7 +155,7 @@ func (s *Service) Restore(ctx context.Context, id uuid.UUID) error {
 		if err := s.store.markDeleted(ctx, id, nil, s.deps.Clock.Now()); err != nil {
 			return err
 		}
-		if err := s.tell(ctx, hook.TenantUpdated, id); err != nil {
+		if err := s.publish(ctx, hook.TenantUpdated, id); err != nil {
 			return err
 		}
 		return s.recordRestored(ctx, t, former)
@@ -191,7 +191,7 @@ func (s *Service) recordRestored(ctx context.Context, t Tenant, former []int64) 
 // with the next run.
 func (s *Service) Purge(ctx context.Context) error {
 	before := s.deps.Clock.Now().Add(-s.deps.Keep)
-	ids, err := s.store.purgeable(ctx, before, purgeBatch)
+	ids, err := s.store.listPurgeable(ctx, before, purgeBatch)
 	if err != nil {
 		return err
 	}
@@ -212,7 +212,7 @@ func (s *Service) purge(ctx context.Context, id uuid.UUID) error {
 		if err != nil || t.DeletedAt == nil || t.PurgedAt != nil { // restored meanwhile, or begun before
 			return err
 		}
-		if err := s.store.empty(ctx, id, s.deps.Clock.Now()); err != nil {
+		if err := s.store.deleteContents(ctx, id, s.deps.Clock.Now()); err != nil {
 			return err
 		}
 		return s.record(ctx, actionPurged, id, nil, nil)
@@ -223,20 +223,20 @@ func (s *Service) purge(ctx context.Context, id uuid.UUID) error {
 	if t, err := s.store.get(ctx, id); err != nil || t.PurgedAt == nil {
 		return err
 	}
-	if s.deps.Leftovers != nil {
-		if err := s.deps.Leftovers.Purge(ctx, id); err != nil {
+	if s.deps.Purger != nil {
+		if err := s.deps.Purger.Purge(ctx, id); err != nil {
 			return err
 		}
 	}
 	return s.store.markEmptied(ctx, id, s.deps.Clock.Now())
 }
 
-// CloseOwn deletes the tenant of a user who deletes their account, where it is the user's
+// CloseOwnedTenant deletes the tenant of a user who deletes their account, where it is the user's
 // alone, in the transaction of ctx. It returns the tenant that the user is in, or was until
 // then, and whether they owned it; Nil for none. A tenant that has other members or a
 // subscription which has not ended is refused (OWNS_TENANT). The tenant is locked.
-func (s *Service) CloseOwn(ctx context.Context, userID int64) (id uuid.UUID, owned bool, err error) {
-	if err := s.LockOf(ctx, userID); err != nil {
+func (s *Service) CloseOwnedTenant(ctx context.Context, userID int64) (id uuid.UUID, owned bool, err error) {
+	if err := s.LockTenantOf(ctx, userID); err != nil {
 		return uuid.Nil, false, err
 	}
 	places, err := s.store.membershipsOfUser(ctx, userID) // again, under the lock
@@ -258,7 +258,7 @@ func (s *Service) CloseOwn(ctx context.Context, userID int64) (id uuid.UUID, own
 	if members > 1 {
 		return uuid.Nil, false, errOwns
 	}
-	if err := s.partWithAll(ctx, id); err != nil {
+	if err := s.endAllTenantAccess(ctx, id); err != nil {
 		return uuid.Nil, false, err
 	}
 	err = s.close(ctx, t)
@@ -268,8 +268,8 @@ func (s *Service) CloseOwn(ctx context.Context, userID int64) (id uuid.UUID, own
 	return id, true, err
 }
 
-// Leftovers is what other domains keep in bulk of a tenant.
-type Leftovers interface {
+// Purger is what other domains keep in bulk of a tenant.
+type Purger interface {
 	// Purge deletes it. It may take several attempts.
 	Purge(ctx context.Context, tenantID uuid.UUID) error
 }

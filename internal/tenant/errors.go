@@ -10,15 +10,15 @@ var (
 	// ErrNotFound says that there is no tenant with an id (404).
 	ErrNotFound = fault.New(fault.NotFound, "error.not_found")
 	// ErrInAnotherTenant says that a user belongs to a tenant already (409).
-	ErrInAnotherTenant = fault.Coded(fault.Conflict, fault.UserInAnotherTenant)
+	ErrInAnotherTenant = fault.NewCoded(fault.Conflict, fault.UserInAnotherTenant)
 
 	// ErrNotEmpty says that a tenant has members, or something that must be kept (409).
-	ErrNotEmpty = fault.Coded(fault.Conflict, fault.TenantNotEmpty)
+	ErrNotEmpty = fault.NewCoded(fault.Conflict, fault.TenantNotEmpty)
 
 	errNotOwner   = fault.New(fault.Forbidden, "error.owner_only")
-	errSubscribed = fault.Coded(fault.Conflict, fault.SubscriptionRunning)
-	errOwns       = fault.Coded(fault.Conflict, fault.OwnsTenant)
-	errNotDeleted = fault.Coded(fault.Conflict, fault.TenantNotDeleted)
+	errSubscribed = fault.NewCoded(fault.Conflict, fault.SubscriptionRunning)
+	errOwns       = fault.NewCoded(fault.Conflict, fault.OwnsTenant)
+	errNotDeleted = fault.NewCoded(fault.Conflict, fault.TenantNotDeleted)
 
 	errSlugTaken = fault.OnField("slug", "validation.taken")
 	errVATNumber = fault.OnField("vat_number", "validation.vat_number")

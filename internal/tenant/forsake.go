@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// LockOf locks the tenant that a user is in, if any, until the transaction of ctx ends.
-func (s *Service) LockOf(ctx context.Context, userID int64) error {
+// LockTenantOf locks the tenant that a user is in, if any, until the transaction of ctx ends.
+func (s *Service) LockTenantOf(ctx context.Context, userID int64) error {
 	places, err := s.store.membershipsOfUser(ctx, userID)
 	if err != nil || len(places) == 0 {
 		return err
@@ -19,13 +19,13 @@ func (s *Service) LockOf(ctx context.Context, userID int64) error {
 	return err
 }
 
-// Forsake takes a user out of their tenant, which somebody else made in the user's name,
+// RemoveUnverifiedOwner takes a user out of their tenant, which somebody else made in the user's name,
 // in the transaction of ctx, which holds the tenant's lock. A tenant that was ever paid for
 // stays the user's, because its founder did not squat on the name. So does a tenant with other
 // members: it would have no owner without the user (rules: account#unproved-emails).
 //
 // Invariant: a tenant with members has exactly one owner.
-func (s *Service) Forsake(ctx context.Context, userID int64) error {
+func (s *Service) RemoveUnverifiedOwner(ctx context.Context, userID int64) error {
 	places, err := s.store.membershipsOfUser(ctx, userID)
 	if err != nil || len(places) == 0 {
 		return err
@@ -40,7 +40,7 @@ func (s *Service) Forsake(ctx context.Context, userID int64) error {
 		}
 	}
 	if s.deps.Events != nil {
-		if err := s.deps.Team.TellMember(ctx, hook.MemberRemoved, id, userID); err != nil {
+		if err := s.deps.Team.PublishMemberEvent(ctx, hook.MemberRemoved, id, userID); err != nil {
 			return err
 		}
 	}
@@ -63,7 +63,7 @@ func (s *Service) Dissolve(ctx context.Context, id uuid.UUID) error {
 		if err != nil {
 			return err
 		}
-		subscribed, err := s.subscribed(ctx, id)
+		subscribed, err := s.hasSubscription(ctx, id)
 		switch {
 		case err != nil:
 			return err
@@ -75,7 +75,7 @@ func (s *Service) Dissolve(ctx context.Context, id uuid.UUID) error {
 				return err
 			}
 		}
-		if err := s.tell(ctx, hook.TenantDeleted, id); err != nil {
+		if err := s.publish(ctx, hook.TenantDeleted, id); err != nil {
 			return err
 		}
 		if err := s.store.delete(ctx, id); err != nil {
@@ -89,8 +89,8 @@ func (s *Service) Dissolve(ctx context.Context, id uuid.UUID) error {
 	return err
 }
 
-// subscribed reports whether a tenant has a subscription that has not ended.
-func (s *Service) subscribed(ctx context.Context, id uuid.UUID) (bool, error) {
+// hasSubscription reports whether a tenant has a subscription that has not ended.
+func (s *Service) hasSubscription(ctx context.Context, id uuid.UUID) (bool, error) {
 	if s.deps.Overviews == nil {
 		return false, nil
 	}

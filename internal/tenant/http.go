@@ -63,7 +63,7 @@ func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 	if err != nil {
 		return TenantView{}, err
 	}
-	caller := authz.From(ctx)
+	caller := authz.FromContext(ctx)
 	shown, total := members, int64(0)
 	if len(members) > shownMembers {
 		if total, err = s.CountMembers(ctx, t.ID); err != nil {
@@ -93,11 +93,11 @@ func (s *Service) View(ctx context.Context, t Tenant) (TenantView, error) {
 		CreatedAt: shape.T(t.CreatedAt), UpdatedAt: shape.T(t.UpdatedAt), total: total,
 	}
 	for _, m := range shown {
-		v.Users = append(v.Users, person(m))
+		v.Users = append(v.Users, newPerson(m))
 	}
 	for _, m := range members {
 		if m.Role == BuiltInOwner && v.Owner == nil {
-			owner := person(m)
+			owner := newPerson(m)
 			v.Owner = &owner
 		}
 		if caller != nil && m.UserID == caller.UserID {
@@ -117,7 +117,7 @@ func (s *Service) Show(ctx context.Context, t Tenant) (TenantView, error) {
 	return v, err
 }
 
-func person(m Member) Person { return Person{ID: m.UserID, Name: m.Name, Email: m.Email} }
+func newPerson(m Member) Person { return Person{ID: m.UserID, Name: m.Name, Email: m.Email} }
 
 // permissionsOf returns the caller's permissions in their tenant. A caller whose tenant
 // was made by the same request is not known as its owner yet, but has all of them.
@@ -160,7 +160,7 @@ type createInput struct {
 // Create handles POST /tenants. The caller, who must not have a tenant, becomes its
 // owner.
 func (h *HTTP) Create(ctx context.Context, in *createInput) (*rest.Data[TenantView], error) {
-	id, err := h.svc.Create(ctx, authz.From(ctx).UserID, in.Body.Name)
+	id, err := h.svc.Create(ctx, authz.FromContext(ctx).UserID, in.Body.Name)
 	if err != nil {
 		return nil, err
 	}

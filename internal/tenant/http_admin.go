@@ -127,7 +127,7 @@ func (h *AdminHTTP) CheckUpdate(ctx context.Context, in *adminUpdateInput) error
 	if err != nil {
 		return err
 	}
-	return h.svc.checkUpdate(ctx, id, func(t *Tenant) error { return h.svc.apply(in.Body.comparable(ctx), t) })
+	return h.svc.checkUpdate(ctx, id, func(t *Tenant) error { return h.svc.apply(in.Body.dropInvalidVATNumber(ctx), t) })
 }
 
 // Update handles PATCH /admin/tenants/{tenant}, which changes everything that the

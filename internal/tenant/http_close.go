@@ -10,7 +10,7 @@ import (
 
 // OwnerOnly is the check of routes that are the owner's.
 func (h *HTTP) OwnerOnly(ctx context.Context, _ func(string) string) error {
-	return h.svc.NeedOwner(ctx, authz.TenantID(ctx), authz.From(ctx).UserID)
+	return h.svc.NeedOwner(ctx, authz.TenantID(ctx), authz.FromContext(ctx).UserID)
 }
 
 type deleteInput struct {
@@ -22,7 +22,7 @@ type deleteInput struct {
 
 // Delete handles DELETE /tenant/{tenantId}.
 func (h *HTTP) Delete(ctx context.Context, in *deleteInput) (*rest.NoBody, error) {
-	return &rest.NoBody{}, h.svc.Delete(ctx, authz.From(ctx), authz.TenantID(ctx), in.Body.CurrentPassword)
+	return &rest.NoBody{}, h.svc.Delete(ctx, authz.FromContext(ctx), authz.TenantID(ctx), in.Body.CurrentPassword)
 }
 
 // Restore handles POST /admin/tenants/{tenant}/restore.

@@ -52,12 +52,12 @@ type TenantUpdated struct {
 // CheckUpdate is the check behind rest.Checks for Update.
 func (h *HTTP) CheckUpdate(ctx context.Context, in *updateInput) error {
 	known := *in
-	known.Body.TenantFields = in.Body.comparable(ctx)
+	known.Body.TenantFields = in.Body.dropInvalidVATNumber(ctx)
 	return h.svc.checkUpdate(ctx, authz.TenantID(ctx), known.change(h.svc))
 }
 
-// comparable returns the fields without a VAT number if its country is broken.
-func (f TenantFields) comparable(ctx context.Context) TenantFields {
+// dropInvalidVATNumber returns the fields without a VAT number if its country is broken.
+func (f TenantFields) dropInvalidVATNumber(ctx context.Context) TenantFields {
 	if rest.IsBroken(ctx, "country") {
 		f.VATNumber = shape.Opt[string]{}
 	}

@@ -23,7 +23,7 @@ func (t Tenant) LocaleFor(own *string, otherwise string) string {
 	if own != nil {
 		personal = *own
 	}
-	return cmp.Or(i18n.Known(settings.Locale, personal), otherwise)
+	return cmp.Or(i18n.FirstSupported(settings.Locale, personal), otherwise)
 }
 
 // Locale returns the language of mail and invoices to a tenant: LocaleFor its owner.

@@ -46,7 +46,7 @@ func TestMissingBillingDetails(t *testing.T) {
 	} {
 		b := billed()
 		tt.change(&b)
-		if diff := cmp.Diff(tt.want, b.Missing()); diff != "" {
+		if diff := cmp.Diff(tt.want, b.MissingFields()); diff != "" {
 			t.Errorf("%s: %s", name, diff)
 		}
 		if got, want := b.Complete(), len(tt.want) == 0; got != want {
@@ -154,7 +154,7 @@ func TestRecorded(t *testing.T) {
 		"country": tenant.Billing.Country, "vat_number": (*string)(nil), "billing_email": (*string)(nil),
 		"onboarding_completed_at": &at, "preferred_currency": "EUR",
 	}
-	if diff := cmp.Diff(want, recorded(tenant)); diff != "" {
+	if diff := cmp.Diff(want, auditFields(tenant)); diff != "" {
 		t.Error(diff)
 	}
 }

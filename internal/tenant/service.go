@@ -52,8 +52,8 @@ type Billing interface {
 
 // Team tells of members.
 type Team interface {
-	// TellMember hands an event about a member to the outbox, as they are at that moment.
-	TellMember(ctx context.Context, t hook.Type, tenantID uuid.UUID, userID int64) error
+	// PublishMemberEvent hands an event about a member to the outbox, as they are at that moment.
+	PublishMemberEvent(ctx context.Context, t hook.Type, tenantID uuid.UUID, userID int64) error
 }
 
 // Deps is what the service needs.
@@ -66,8 +66,8 @@ type Deps struct {
 	Team          Team        // needed where Events is
 	Audit         Audit       // nil records nothing
 	Events        hook.Outbox // nil tells nobody
-	People        People      // nil where nobody deletes a tenant
-	Leftovers     Leftovers   // nil where nothing else is kept
+	Accounts      Accounts    // nil where nobody deletes a tenant
+	Purger        Purger      // nil where nothing else is kept
 	// TestVATNumbers accepts the payment provider's test values.
 	TestVATNumbers bool
 	// Keep is how long a deleted tenant can be restored.
@@ -110,7 +110,7 @@ type New struct {
 // CreateWith is Create for a tenant with a preferred currency and billing details.
 func (s *Service) CreateWith(ctx context.Context, ownerID int64, n New) (uuid.UUID, error) {
 	id := sqldb.NewID()
-	t := Tenant{ID: id, Name: n.Name, PreferredCurrency: n.Currency, Billing: n.Billing, VAT: VATCheck{Status: vat.None}}
+	t := Tenant{ID: id, Name: n.Name, PreferredCurrency: n.Currency, Billing: n.Billing, VAT: VATCheck{Status: vat.StatusNone}}
 	s.resetVAT(&t, Tenant{})
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		t.CreatedAt = s.deps.Clock.Now()
@@ -128,8 +128,8 @@ func (s *Service) CreateWith(ctx context.Context, ownerID int64, n New) (uuid.UU
 			}
 			t.Slug = withSuffix(slugOf(n.Name))
 		}
-		if s.deps.People != nil {
-			if err := s.deps.People.LockPresent(ctx, ownerID); err != nil {
+		if s.deps.Accounts != nil {
+			if err := s.deps.Accounts.LockExisting(ctx, ownerID); err != nil {
 				return err
 			}
 		}
@@ -140,7 +140,7 @@ func (s *Service) CreateWith(ctx context.Context, ownerID int64, n New) (uuid.UU
 		if err != nil {
 			return err
 		}
-		if err := s.tell(ctx, hook.TenantCreated, id); err != nil {
+		if err := s.publish(ctx, hook.TenantCreated, id); err != nil {
 			return err
 		}
 		after := map[string]any{"name": t.Name, "slug": t.Slug, "owner_id": ownerID}
@@ -156,7 +156,7 @@ func (s *Service) CreateWith(ctx context.Context, ownerID int64, n New) (uuid.UU
 // have deleted what they keep of it before.
 func (s *Service) Discard(ctx context.Context, id uuid.UUID) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		if err := s.tell(ctx, hook.TenantDeleted, id); err != nil {
+		if err := s.publish(ctx, hook.TenantDeleted, id); err != nil {
 			return err
 		}
 		if err := s.store.delete(ctx, id); err != nil {

@@ -85,9 +85,9 @@ func (s store) update(ctx context.Context, t Tenant) error {
 	return sqldb.Wrap(err, "update tenant")
 }
 
-// lapsedVAT returns at most n tenants whose number has an unknown status and was last valid
+// listLapsedVAT returns at most n tenants whose number has an unknown status and was last valid
 // at a time or before.
-func (s store) lapsedVAT(ctx context.Context, before time.Time, n int32) ([]uuid.UUID, error) {
+func (s store) listLapsedVAT(ctx context.Context, before time.Time, n int32) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).LapsedVATNumbers(ctx, tenantsql.LapsedVATNumbersParams{Before: before, Most: n})
 	return ids, sqldb.Wrap(err, "list lapsed VAT numbers")
 }
@@ -169,8 +169,8 @@ func (s store) membershipsOfUser(ctx context.Context, userID int64) ([]membershi
 // membershipsOf returns the memberships of users, in the order in which they joined.
 func (s store) membershipsOf(ctx context.Context, userIDs []int64) (map[int64][]membership, error) {
 	found := make(map[int64][]membership, len(userIDs))
-	among, args := sqldb.Among(s.db, 1, "bigint", userIDs)
-	return found, s.db.Each(ctx, sqldb.Query{
+	among, args := sqldb.InCondition(s.db, 1, "bigint", userIDs)
+	return found, s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "list memberships of users",
 		Text: `SELECT m.user_id, t.id, t.name, t.slug, t.legal_name, t.address, t.city, t.postal_code, t.country, t.onboarding_completed_at, r.name
 FROM memberships m

@@ -47,14 +47,14 @@ func (s store) restoreMembers(ctx context.Context, id uuid.UUID) error {
 	return sqldb.Wrap(err, "promote an owner")
 }
 
-// purgeable lists tenants that were deleted before a time and are not empty yet.
-func (s store) purgeable(ctx context.Context, before time.Time, most int32) ([]uuid.UUID, error) {
+// listPurgeable lists tenants that were deleted before a time and are not empty yet.
+func (s store) listPurgeable(ctx context.Context, before time.Time, most int32) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).PurgeableTenants(ctx, tenantsql.PurgeableTenantsParams{Before: &before, Most: most})
 	return ids, sqldb.Wrap(err, "list tenants to purge")
 }
 
-// empty deletes what a tenant's own row has, and what few rows have that belong to it.
-func (s store) empty(ctx context.Context, id uuid.UUID, now time.Time) error {
+// deleteContents deletes what a tenant's own row has, and what few rows have that belong to it.
+func (s store) deleteContents(ctx context.Context, id uuid.UUID, now time.Time) error {
 	q := s.q(ctx)
 	for _, remove := range []func(context.Context, uuid.UUID) error{
 		q.DeleteFormerMembers, deleteKeys(q), deleteEndpoints(q), q.DeleteInvitationsOfTenant, deleteRoles(q),

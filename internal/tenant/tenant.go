@@ -46,9 +46,9 @@ type BillingDetails struct {
 	BillingEmail *string
 }
 
-// Missing lists the fields that billing requires and that are empty, by their names in
+// MissingFields lists the fields that billing requires and that are empty, by their names in
 // the API and in the API's order.
-func (b BillingDetails) Missing() []string {
+func (b BillingDetails) MissingFields() []string {
 	missing := []string{}
 	for _, field := range []struct {
 		name  string
@@ -86,7 +86,7 @@ func (b BillingDetails) equal(other BillingDetails) bool {
 }
 
 // Complete reports whether no field that billing requires is empty.
-func (b BillingDetails) Complete() bool { return len(b.Missing()) == 0 }
+func (b BillingDetails) Complete() bool { return len(b.MissingFields()) == 0 }
 
 // Member is a user in a tenant.
 type Member struct {

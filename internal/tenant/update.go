@@ -43,7 +43,7 @@ func (s *Service) Update(ctx context.Context, id uuid.UUID, change func(*Tenant)
 
 // checkUpdate refuses the fields that Update refuses.
 func (s *Service) checkUpdate(ctx context.Context, id uuid.UUID, change func(*Tenant) error) error {
-	t, err := s.Live(ctx, id)
+	t, err := s.GetLive(ctx, id)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (s *Service) PreferCurrency(ctx context.Context, id uuid.UUID, currency str
 func (s *Service) update(ctx context.Context, id uuid.UUID, action string, change func(*Tenant) error) (Tenant, error) {
 	var t Tenant
 	err := s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		old, err := live(s.Lock(ctx, id))
+		old, err := requireLive(s.Lock(ctx, id))
 		if err != nil {
 			return err
 		}
@@ -97,21 +97,21 @@ func (s *Service) update(ctx context.Context, id uuid.UUID, action string, chang
 		if err := s.store.update(ctx, t); err != nil {
 			return err
 		}
-		if err := s.tellBilling(ctx, old, t); err != nil {
+		if err := s.notifyBilling(ctx, old, t); err != nil {
 			return err
 		}
-		if err := s.tell(ctx, hook.TenantUpdated, id); err != nil {
+		if err := s.publish(ctx, hook.TenantUpdated, id); err != nil {
 			return err
 		}
-		return s.record(ctx, action, id, recorded(old), recorded(t))
+		return s.record(ctx, action, id, auditFields(old), auditFields(t))
 	})
 	return t, err
 }
 
-// tell hands an event about a tenant to the outbox: the tenant as its members see it, but
+// publish hands an event about a tenant to the outbox: the tenant as its members see it, but
 // for what concerns the caller alone.
-func (s *Service) tell(ctx context.Context, t hook.Type, id uuid.UUID) error {
-	return hook.Tell(ctx, s.deps.Events, t, id, func(ctx context.Context) (any, error) {
+func (s *Service) publish(ctx context.Context, t hook.Type, id uuid.UUID) error {
+	return hook.Publish(ctx, s.deps.Events, t, id, func(ctx context.Context) (any, error) {
 		now, err := s.Get(ctx, id)
 		if err != nil {
 			return nil, err
@@ -120,9 +120,9 @@ func (s *Service) tell(ctx context.Context, t hook.Type, id uuid.UUID) error {
 	})
 }
 
-// tellBilling tells the subscription domain when something changes that the payment
+// notifyBilling tells the subscription domain when something changes that the payment
 // provider stores of a tenant.
-func (s *Service) tellBilling(ctx context.Context, old, t Tenant) error {
+func (s *Service) notifyBilling(ctx context.Context, old, t Tenant) error {
 	if s.deps.Billing == nil || old.Name == t.Name && old.Billing.equal(t.Billing) && old.LocaleFor(nil, "") == t.LocaleFor(nil, "") {
 		return nil
 	}
@@ -139,8 +139,8 @@ func (s *Service) record(ctx context.Context, action string, id uuid.UUID, befor
 	})
 }
 
-// recorded returns what the trail keeps of a tenant, by the names in the API.
-func recorded(t Tenant) map[string]any {
+// auditFields returns what the trail keeps of a tenant, by the names in the API.
+func auditFields(t Tenant) map[string]any {
 	fields := recordedBilling(t.Billing)
 	maps.Copy(fields, map[string]any{
 		"name": t.Name, "slug": t.Slug, "settings": t.Settings, "preferred_currency": t.PreferredCurrency,

@@ -53,14 +53,14 @@ func (s *Service) resetVAT(t *Tenant, old Tenant) {
 	if number == text(old.Billing.VATNumber) && country == text(old.Billing.Country) {
 		return
 	}
-	t.VAT = VATCheck{Status: vat.Unknown}
+	t.VAT = VATCheck{Status: vat.StatusUnknown}
 	switch {
 	case number == "":
-		t.VAT.Status = vat.None
+		t.VAT.Status = vat.StatusNone
 	case ok, country == "":
-		t.VAT.Status = vat.Pending
+		t.VAT.Status = vat.StatusPending
 	case vat.SchemeOf(country) != vat.NoScheme, vat.IsForeign(number, country):
-		t.VAT.Status = vat.Invalid
+		t.VAT.Status = vat.StatusInvalid
 	}
 }
 
@@ -81,9 +81,9 @@ func (s *Service) VATAnswered(ctx context.Context, old Tenant, status string, na
 	now := s.deps.Clock.Now()
 	t.VAT = VATCheck{Status: status}
 	switch status {
-	case vat.Valid:
+	case vat.StatusValid:
 		t.VAT.Name, t.VAT.ValidAt = name, &now
-	case vat.Unknown:
+	case vat.StatusUnknown:
 		t.VAT.ValidAt = old.VAT.ValidAt
 	}
 	changed := status != old.VAT.Status || text(t.VAT.Name) != text(old.VAT.Name)
@@ -94,15 +94,15 @@ func (s *Service) VATAnswered(ctx context.Context, old Tenant, status string, na
 		return false, err
 	}
 	if changed {
-		if err := s.tell(ctx, hook.TenantUpdated, t.ID); err != nil {
+		if err := s.publish(ctx, hook.TenantUpdated, t.ID); err != nil {
 			return false, err
 		}
 	}
-	return changed, s.record(ctx, actionVATChecked, t.ID, checked(old), checked(t))
+	return changed, s.record(ctx, actionVATChecked, t.ID, vatAuditFields(old), vatAuditFields(t))
 }
 
-// checked returns the fields of a check for the trail.
-func checked(t Tenant) map[string]any {
+// vatAuditFields returns the fields of a check for the trail.
+func vatAuditFields(t Tenant) map[string]any {
 	return map[string]any{"vat_number": t.Billing.VATNumber, "vat_status": t.VAT.Status, "vat_name": t.VAT.Name}
 }
 
@@ -111,13 +111,13 @@ func checked(t Tenant) map[string]any {
 // number, or knew it at most vatGrace ago and cannot answer now.
 func (t Tenant) ReverseCharge(seller string, at time.Time) bool {
 	country := text(t.Billing.Country)
-	if !vat.InUnion(seller) || !vat.InUnion(country) || seller == country {
+	if !vat.IsInUnion(seller) || !vat.IsInUnion(country) || seller == country {
 		return false
 	}
 	switch t.VAT.Status {
-	case vat.Valid:
+	case vat.StatusValid:
 		return true
-	case vat.Unknown:
+	case vat.StatusUnknown:
 		return t.VAT.ValidAt != nil && !at.After(t.VAT.ValidAt.Add(vatGrace))
 	}
 	return false
@@ -127,7 +127,7 @@ func (t Tenant) ReverseCharge(seller string, at time.Time) bool {
 // unavailable for vatGrace, and updates the provider's customers of these tenants.
 func (s *Service) LapseVAT(ctx context.Context) error {
 	before := s.deps.Clock.Now().Add(-vatGrace)
-	ids, err := s.store.lapsedVAT(ctx, before, lapsedPerRun)
+	ids, err := s.store.listLapsedVAT(ctx, before, lapsedPerRun)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (s *Service) lapseVAT(ctx context.Context, id uuid.UUID, before time.Time) 
 		if errors.Is(err, ErrNotFound) {
 			return nil
 		}
-		if err != nil || t.VAT.Status != vat.Unknown || t.VAT.ValidAt == nil || t.VAT.ValidAt.After(before) {
+		if err != nil || t.VAT.Status != vat.StatusUnknown || t.VAT.ValidAt == nil || t.VAT.ValidAt.After(before) {
 			return err
 		}
 		t.VAT.ValidAt = nil

@@ -18,20 +18,20 @@ func TestReverseCharge(t *testing.T) {
 		check           VATCheck
 		want            bool
 	}{
-		"valid":                      {"DE", "FR", VATCheck{Status: vat.Valid, ValidAt: ago(100)}, true},
-		"Greece":                     {"GR", "FR", VATCheck{Status: vat.Valid}, true},
-		"to Greece":                  {"FR", "GR", VATCheck{Status: vat.Valid}, true},
-		"one member":                 {"FR", "FR", VATCheck{Status: vat.Valid}, false},
-		"seller outside the union":   {"GB", "FR", VATCheck{Status: vat.Valid}, false},
-		"no seller":                  {"", "FR", VATCheck{Status: vat.Valid}, false},
-		"customer outside":           {"DE", "CH", VATCheck{Status: vat.Valid}, false},
-		"customer without country":   {"DE", "", VATCheck{Status: vat.Valid}, false},
-		"pending":                    {"DE", "FR", VATCheck{Status: vat.Pending}, false},
-		"invalid":                    {"DE", "FR", VATCheck{Status: vat.Invalid}, false},
-		"none":                       {"DE", "FR", VATCheck{Status: vat.None}, false},
-		"unknown":                    {"DE", "FR", VATCheck{Status: vat.Unknown}, false},
-		"unknown, valid before":      {"DE", "FR", VATCheck{Status: vat.Unknown, ValidAt: ago(30)}, true},
-		"unknown, valid long before": {"DE", "FR", VATCheck{Status: vat.Unknown, ValidAt: ago(31)}, false},
+		"valid":                      {"DE", "FR", VATCheck{Status: vat.StatusValid, ValidAt: ago(100)}, true},
+		"Greece":                     {"GR", "FR", VATCheck{Status: vat.StatusValid}, true},
+		"to Greece":                  {"FR", "GR", VATCheck{Status: vat.StatusValid}, true},
+		"one member":                 {"FR", "FR", VATCheck{Status: vat.StatusValid}, false},
+		"seller outside the union":   {"GB", "FR", VATCheck{Status: vat.StatusValid}, false},
+		"no seller":                  {"", "FR", VATCheck{Status: vat.StatusValid}, false},
+		"customer outside":           {"DE", "CH", VATCheck{Status: vat.StatusValid}, false},
+		"customer without country":   {"DE", "", VATCheck{Status: vat.StatusValid}, false},
+		"pending":                    {"DE", "FR", VATCheck{Status: vat.StatusPending}, false},
+		"invalid":                    {"DE", "FR", VATCheck{Status: vat.StatusInvalid}, false},
+		"none":                       {"DE", "FR", VATCheck{Status: vat.StatusNone}, false},
+		"unknown":                    {"DE", "FR", VATCheck{Status: vat.StatusUnknown}, false},
+		"unknown, valid before":      {"DE", "FR", VATCheck{Status: vat.StatusUnknown, ValidAt: ago(30)}, true},
+		"unknown, valid long before": {"DE", "FR", VATCheck{Status: vat.StatusUnknown, ValidAt: ago(31)}, false},
 	} {
 		tenant := Tenant{Billing: BillingDetails{Country: &c.country}, VAT: c.check}
 		if got := tenant.ReverseCharge(c.seller, now); got != c.want {

@@ -154,8 +154,8 @@ type tenantInput struct {
 	Part
 }
 
-// OfTenant handles GET /tenant/{tenantId}/timeline.
-func (h *HTTP) OfTenant(ctx context.Context, in *tenantInput) (*rest.Body[TimelinePage], error) {
+// ListOfTenant handles GET /tenant/{tenantId}/timeline.
+func (h *HTTP) ListOfTenant(ctx context.Context, in *tenantInput) (*rest.Body[TimelinePage], error) {
 	id := authz.TenantID(ctx)
 	return h.page(ctx, &id, true, in.Part)
 }
@@ -174,7 +174,7 @@ func (h *HTTP) page(ctx context.Context, tenant *uuid.UUID, own bool, p Part) (*
 	answer := TimelinePage{Data: []TimelineEntry{}, Meta: CursorMeta{PerPage: p.PerPage}}
 	if len(entries) > int(p.PerPage) {
 		entries = entries[:p.PerPage]
-		next := entries[p.PerPage-1].cursor()
+		next := entries[p.PerPage-1].encode()
 		answer.Meta.NextCursor = &next
 	}
 	known, err := h.store.names(ctx, entries)

@@ -14,10 +14,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// place is a place in the order of a time line: between an entry and those after it. The
+// cursor is a place in the order of a time line: between an entry and those after it. The
 // newest entries come first; those of one moment by their source, in the order of sources,
 // and then by their ids, the highest first.
-type place struct {
+type cursor struct {
 	at     time.Time
 	source int
 	id     key
@@ -93,14 +93,14 @@ var (
 	highest = key{number: math.MaxInt64, uuid: uuid.Max, meter: uuid.Max}
 )
 
-// newest is the place before all entries.
-func newest() place {
-	return place{at: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), source: -1, id: highest}
+// startCursor is the place before all entries.
+func startCursor() cursor {
+	return cursor{at: time.Date(9999, 12, 31, 0, 0, 0, 0, time.UTC), source: -1, id: highest}
 }
 
-// in returns the key that entries of a source at the moment of the place must be below: those
+// keyIn returns the key that entries of a source at the moment of the place must be below: those
 // of the sources before its own are told already, and those of the sources after it are not.
-func (p place) in(source int) key {
+func (p cursor) keyIn(source int) key {
 	switch cmp.Compare(source, p.source) {
 	case -1:
 		return lowest
@@ -112,43 +112,43 @@ func (p place) in(source int) key {
 }
 
 // compare orders places as entries are told.
-func (p place) compare(other place) int {
+func (p cursor) compare(other cursor) int {
 	return cmp.Or(other.at.Compare(p.at), cmp.Compare(p.source, other.source), cmp.Compare(other.id.number, p.id.number),
 		bytes.Compare(other.id.uuid[:], p.id.uuid[:]), bytes.Compare(other.id.meter[:], p.id.meter[:]))
 }
 
-// cursor is the place as callers get and return it.
-func (p place) cursor() string {
+// encode is the place as callers get and return it.
+func (p cursor) encode() string {
 	text := strconv.FormatInt(p.at.UnixMicro(), 10) + "." + sources[p.source].name + "." + p.id.String()
 	return base64.RawURLEncoding.EncodeToString([]byte(text))
 }
 
 // parseCursor returns the place of a cursor, that of the newest entries for "".
-func parseCursor(text string) (place, error) {
+func parseCursor(text string) (cursor, error) {
 	if text == "" {
-		return newest(), nil
+		return startCursor(), nil
 	}
 	decoded, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil {
-		return place{}, errBadCursor
+		return cursor{}, errBadCursor
 	}
 	parts := strings.Split(string(decoded), ".")
 	if len(parts) != 3 {
-		return place{}, errBadCursor
+		return cursor{}, errBadCursor
 	}
 	source := slices.IndexFunc(sources, func(s source) bool { return s.name == parts[1] })
 	at, err := strconv.ParseInt(parts[0], 10, 64)
 	if err != nil || source < 0 {
-		return place{}, errBadCursor
+		return cursor{}, errBadCursor
 	}
 	k, err := parseKey(parts[2])
-	p := place{at: time.UnixMicro(at).UTC(), source: source, id: k}
+	p := cursor{at: time.UnixMicro(at).UTC(), source: source, id: k}
 	// Years that a database cannot store, and other ways to write a place, are no cursors.
-	if err != nil || k.form() != sources[source].keys || p.at.Year() < 1 || p.at.Year() > 9999 || p.cursor() != text {
-		return place{}, errBadCursor
+	if err != nil || k.form() != sources[source].keys || p.at.Year() < 1 || p.at.Year() > 9999 || p.encode() != text {
+		return cursor{}, errBadCursor
 	}
 	if k.form() == byStream && !startOf(k.number).Equal(p.at) {
-		return place{}, errBadCursor
+		return cursor{}, errBadCursor
 	}
 	return p, nil
 }

@@ -28,13 +28,13 @@ func (s store) exists(ctx context.Context, tenant uuid.UUID) error {
 }
 
 // entries returns the first entries after a place, of all sources of a kind ("" for any).
-func (s store) entries(ctx context.Context, tenant *uuid.UUID, kind Kind, after place, most int32) ([]entry, error) {
+func (s store) entries(ctx context.Context, tenant *uuid.UUID, kind Kind, after cursor, most int32) ([]entry, error) {
 	var all []entry
 	for i, from := range sources {
 		if kind != "" && kind != from.kind {
 			continue
 		}
-		found, err := from.read(s, ctx, tenant, after.at, after.in(i), most)
+		found, err := from.read(s, ctx, tenant, after.at, after.keyIn(i), most)
 		if err != nil {
 			return nil, sqldb.Wrap(err, "list "+string(from.kind)+" of time line")
 		}
@@ -43,7 +43,7 @@ func (s store) entries(ctx context.Context, tenant *uuid.UUID, kind Kind, after 
 			all = append(all, e)
 		}
 	}
-	slices.SortFunc(all, func(a, b entry) int { return a.compare(b.place) })
+	slices.SortFunc(all, func(a, b entry) int { return a.compare(b.cursor) })
 	return all[:min(len(all), int(most))], nil
 }
 
@@ -61,7 +61,7 @@ func (s store) changes(ctx context.Context, tenant *uuid.UUID, at time.Time, bel
 	}
 	found := make([]entry, len(rows))
 	for i, r := range rows {
-		found[i] = entry{place: place{at: r.CreatedAt, id: key{number: r.ID}}, action: r.Action, tenant: r.TenantID, change: &change{
+		found[i] = entry{cursor: cursor{at: r.CreatedAt, id: key{number: r.ID}}, action: r.Action, tenant: r.TenantID, change: &change{
 			actor: r.ActorID, subject: r.SubjectID, key: r.ApiKeyID, resource: r.Resource, resourceID: r.ResourceID, before: r.Before, after: r.After,
 		}}
 	}
@@ -78,17 +78,17 @@ type names struct {
 func (s store) names(ctx context.Context, page []entry) (names, error) {
 	users, tenants, keys := map[int64]string{}, map[uuid.UUID]string{}, map[uuid.UUID]string{}
 	for _, e := range page {
-		want(tenants, e.tenant)
+		collectID(tenants, e.tenant)
 		c := e.change
 		if c == nil {
 			continue
 		}
-		want(users, c.actor)
-		want(users, c.subject)
-		want(keys, c.key)
-		want(users, c.userID())
-		want(tenants, c.idOf("tenant"))
-		want(keys, c.idOf("api_key"))
+		collectID(users, c.actor)
+		collectID(users, c.subject)
+		collectID(keys, c.key)
+		collectID(users, c.userID())
+		collectID(tenants, c.idOf("tenant"))
+		collectID(keys, c.idOf("api_key"))
 	}
 	err := lookUp(ctx, s.db, "SELECT id, name FROM users WHERE deleted_at IS NULL AND id IN", users)
 	if err == nil {
@@ -100,7 +100,7 @@ func (s store) names(ctx context.Context, page []entry) (names, error) {
 	return names{users, tenants, keys}, sqldb.Wrap(err, "read names of time line")
 }
 
-func want[ID comparable](in map[ID]string, id *ID) {
+func collectID[ID comparable](in map[ID]string, id *ID) {
 	if id != nil {
 		in[*id] = ""
 	}

@@ -35,7 +35,7 @@ func (s store) payments(ctx context.Context, tenant *uuid.UUID, at time.Time, be
 		if r.OwnNumber != nil {
 			paid.Number = r.OwnNumber
 		}
-		found[i] = entry{place: place{at: r.HappenedAt, id: key{number: r.ID}}, action: r.Type, tenant: &r.TenantID, facts: facts{Payment: &paid}}
+		found[i] = entry{cursor: cursor{at: r.HappenedAt, id: key{number: r.ID}}, action: r.Type, tenant: &r.TenantID, facts: facts{Payment: &paid}}
 	}
 	return found, err
 }
@@ -55,7 +55,7 @@ func (s store) alerts(ctx context.Context, tenant *uuid.UUID, at time.Time, belo
 	found := make([]entry, len(rows))
 	for i, r := range rows {
 		limit, used := strconv.FormatInt(r.Quota, 10), money.NewTotal(r.Units, r.Millionths).String()
-		found[i] = entry{place: place{at: r.CreatedAt, id: key{uuid: r.ID}}, action: "usage.alert", tenant: &r.TenantID, facts: facts{Usage: &UsageFacts{
+		found[i] = entry{cursor: cursor{at: r.CreatedAt, id: key{uuid: r.ID}}, action: "usage.alert", tenant: &r.TenantID, facts: facts{Usage: &UsageFacts{
 			Meter: r.Code, MeterName: r.Name, Limit: &limit, Used: &used, Threshold: &r.Threshold,
 		}}}
 	}
@@ -90,7 +90,7 @@ func (s store) refusals(ctx context.Context, tenant *uuid.UUID, at time.Time, be
 	found := make([]entry, len(rows))
 	for i, r := range rows {
 		found[i] = entry{
-			place: place{at: startOf(r.Hour), id: key{number: r.Hour, uuid: r.TenantID, meter: r.MeterID}}, action: "usage.refused", tenant: &r.TenantID,
+			cursor: cursor{at: startOf(r.Hour), id: key{number: r.Hour, uuid: r.TenantID, meter: r.MeterID}}, action: "usage.refused", tenant: &r.TenantID,
 			facts: facts{Usage: &UsageFacts{Meter: r.Code, MeterName: r.Name, Refused: &r.Refused}},
 		}
 	}
@@ -111,7 +111,7 @@ func (s store) webhookFailures(ctx context.Context, tenant *uuid.UUID, at time.T
 	}
 	found := make([]entry, len(rows))
 	for i, r := range rows {
-		found[i] = entry{place: place{at: r.FailedAt, id: key{uuid: r.DeliveryID}}, action: "webhook.failed", tenant: r.TenantID, facts: facts{Webhook: &WebhookFacts{
+		found[i] = entry{cursor: cursor{at: r.FailedAt, id: key{uuid: r.DeliveryID}}, action: "webhook.failed", tenant: r.TenantID, facts: facts{Webhook: &WebhookFacts{
 			Endpoint: r.EndpointID, URL: safehttp.Redact(r.URL), EventType: r.Type, Status: r.Status, Attempts: r.Attempts,
 		}}}
 	}

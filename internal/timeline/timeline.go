@@ -50,7 +50,7 @@ var sources = []source{
 
 // entry is something that has happened. Exactly one of change and facts is set.
 type entry struct {
-	place
+	cursor
 	action string
 	tenant *uuid.UUID
 	change *change

@@ -86,12 +86,12 @@ func (t *Tracer) Request(r *http.Request, method string) (context.Context, func(
 // span. Neither the statement's text nor an error's, which may have values in them, is told.
 func (t *Tracer) Query(ctx context.Context, database, text string) (context.Context, func(failed bool)) {
 	if t == nil || !trace.SpanFromContext(ctx).IsRecording() {
-		return ctx, nothing
+		return ctx, doNothing
 	}
 	name := QueryName(text)
 	ctx, span := t.tracer.Start(ctx, "sql "+name, trace.WithSpanKind(trace.SpanKindClient),
 		trace.WithAttributes(attribute.String("db.system.name", database), attribute.String("db.query.summary", name)))
-	return ctx, func(failed bool) { end(span, failed) }
+	return ctx, func(failed bool) { endSpan(span, failed) }
 }
 
 // QueryName returns the name that a generated query's text begins with, else the first word
@@ -118,7 +118,7 @@ func (t *Tracer) Call(ctx context.Context, service, operation string) (context.C
 		trace.WithAttributes(attribute.String("peer.service", service)))
 	return ctx, func(outcome string) {
 		span.SetAttributes(attribute.String("outcome", outcome))
-		end(span, outcome != "answered")
+		endSpan(span, outcome != "answered")
 	}
 }
 
@@ -134,7 +134,7 @@ func (t *Tracer) Job(ctx context.Context, kind, origin string, attempt int) (con
 		trace.WithAttributes(attribute.String("job.kind", kind), attribute.Int("job.attempt", attempt)))
 	return ctx, func(outcome string) {
 		span.SetAttributes(attribute.String("outcome", outcome))
-		end(span, outcome != "done")
+		endSpan(span, outcome != "done")
 	}
 }
 
@@ -166,9 +166,9 @@ func IDs(ctx context.Context) (traceID, spanID string, ok bool) {
 	return s.TraceID().String(), s.SpanID().String(), true
 }
 
-func nothing(bool) {}
+func doNothing(bool) {}
 
-func end(span trace.Span, failed bool) {
+func endSpan(span trace.Span, failed bool) {
 	if failed {
 		span.SetStatus(codes.Error, "")
 	}

@@ -46,9 +46,9 @@ type Jobs interface {
 // no alert.
 func (s Status) threshold() int {
 	switch s {
-	case Warning:
+	case QuotaWarning:
 		return 80
-	case Exceeded:
+	case QuotaExceeded:
 		return 100
 	default:
 		return 0
@@ -70,11 +70,11 @@ type alarm struct {
 	events hook.Outbox // nil tells nobody
 }
 
-// alertAfter is called after an event of the stream was counted. It returns the alert
+// nextAlert is called after an event of the stream was counted. It returns the alert
 // that may have to be raised, and reports whether there is one.
-func (s *stream) alertAfter(e *entry, now time.Time) (Alert, bool) {
+func (s *stream) nextAlert(e *entry, now time.Time) (Alert, bool) {
 	limit := s.allowance.limit(s.meter.Code)
-	if s.meter.Enforcement == Unenforced || limit == nil || !e.period.Contains(now) {
+	if s.meter.Enforcement == EnforcementUnenforced || limit == nil || !e.period.Contains(now) {
 		return Alert{}, false
 	}
 	c, current := find(s.counters, e.period), s.current(e, s.counters).Value
@@ -89,22 +89,22 @@ func (s *stream) alertAfter(e *entry, now time.Time) (Alert, bool) {
 	}, true
 }
 
-// tell hands an alert that was just raised to the outbox, and where the quota is soft to the
+// publish hands an alert that was just raised to the outbox, and where the quota is soft to the
 // job that mails it: at a hard one people see the refusals.
-func (a *alarm) tell(ctx context.Context, one Alert) error {
+func (a *alarm) publish(ctx context.Context, one Alert) error {
 	event := hook.QuotaWarning
 	if one.Threshold >= 100 {
 		event = hook.QuotaReached
 	}
 	row := quotaOf(Reading{Meter: one.Meter, Period: one.Period, Current: one.Current, Limit: &one.Limit})
-	if err := hook.Tell(ctx, a.events, event, one.TenantID, hook.Is(row)); err != nil || one.Meter.Enforcement != Soft {
+	if err := hook.Publish(ctx, a.events, event, one.TenantID, hook.StaticData(row)); err != nil || one.Meter.Enforcement != EnforcementSoft {
 		return err
 	}
 	return a.jobs.Enqueue(ctx, JobAlert, one.ID)
 }
 
-// raise stores the alerts that were not raised before, and tells of each.
-func (a *alarm) raise(ctx context.Context, alerts []Alert, now time.Time) error {
+// raiseAlerts stores the alerts that were not raised before, and tells of each.
+func (a *alarm) raiseAlerts(ctx context.Context, alerts []Alert, now time.Time) error {
 	for _, one := range alerts {
 		if a.known.has(one) {
 			continue
@@ -115,7 +115,7 @@ func (a *alarm) raise(ctx context.Context, alerts []Alert, now time.Time) error 
 			return err
 		}
 		if raised {
-			if err := a.tell(ctx, one); err != nil {
+			if err := a.publish(ctx, one); err != nil {
 				return err
 			}
 		}

@@ -43,28 +43,28 @@ func TestQuotasAlertOncePerPeriodAndThreshold(t *testing.T) {
 			events []usage.Recording
 			want   []string
 		}{
-			{"below", usagetest.Meter("below", usage.Sum, usage.Monthly, usage.Soft), []usage.Recording{usagetest.Recording("below", "7.999999")}, nil},
-			{"at 80, then 100", usagetest.Meter("both", usage.Sum, usage.Monthly, usage.Soft), []usage.Recording{
+			{"below", usagetest.Meter("below", usage.Sum, usage.ResetMonthly, usage.EnforcementSoft), []usage.Recording{usagetest.Recording("below", "7.999999")}, nil},
+			{"at 80, then 100", usagetest.Meter("both", usage.Sum, usage.ResetMonthly, usage.EnforcementSoft), []usage.Recording{
 				usagetest.Recording("both", "8"), usagetest.Recording("both", "1"), usagetest.Recording("both", "1"), usagetest.Recording("both", "5"),
 			}, []string{"both 80 8", "both 100 10"}},
-			{"a jump", usagetest.Meter("jump", usage.Sum, usage.Monthly, usage.Soft), []usage.Recording{usagetest.Recording("jump", "25"), usagetest.Recording("jump", "1")}, []string{"jump 100 25"}},
-			{"a jump from above 80", usagetest.Meter("from-80", usage.Sum, usage.Monthly, usage.Soft), []usage.Recording{
+			{"a jump", usagetest.Meter("jump", usage.Sum, usage.ResetMonthly, usage.EnforcementSoft), []usage.Recording{usagetest.Recording("jump", "25"), usagetest.Recording("jump", "1")}, []string{"jump 100 25"}},
+			{"a jump from above 80", usagetest.Meter("from-80", usage.Sum, usage.ResetMonthly, usage.EnforcementSoft), []usage.Recording{
 				usagetest.Recording("from-80", "9"), usagetest.Recording("from-80", "25"),
 			}, []string{"from-80 80 9", "from-80 100 34"}},
-			{"count", usagetest.Meter("count", usage.Count, usage.Weekly, usage.Soft), slices.Repeat([]usage.Recording{usagetest.Recording("count", "0")}, 12), []string{"count 80 8", "count 100 10"}},
-			{"max", usagetest.Meter("max", usage.Max, usage.Daily, usage.Soft), []usage.Recording{
+			{"count", usagetest.Meter("count", usage.Count, usage.ResetWeekly, usage.EnforcementSoft), slices.Repeat([]usage.Recording{usagetest.Recording("count", "0")}, 12), []string{"count 80 8", "count 100 10"}},
+			{"max", usagetest.Meter("max", usage.Max, usage.ResetDaily, usage.EnforcementSoft), []usage.Recording{
 				usagetest.Recording("max", "9"), usagetest.Recording("max", "8"), usagetest.Recording("max", "12"), usagetest.Recording("max", "13"),
 			}, []string{"max 80 9", "max 100 12"}},
-			{"a level that falls and rises", usagetest.Meter("level", usage.LastValue, usage.Never, usage.Soft), []usage.Recording{
+			{"a level that falls and rises", usagetest.Meter("level", usage.LastValue, usage.ResetNever, usage.EnforcementSoft), []usage.Recording{
 				usagetest.Recording("level", "10"), usagetest.Recording("level", "1"), usagetest.Recording("level", "9"), usagetest.Recording("level", "11"),
 			}, []string{"level 100 10"}},
-			{"a level that is older than the last", usagetest.Meter("older", usage.LastValue, usage.Monthly, usage.Soft), []usage.Recording{
-				usagetest.Recording("older", "1"), usagetest.On(usagetest.Recording("older", "20"), "2026-11-20"),
+			{"a level that is older than the last", usagetest.Meter("older", usage.LastValue, usage.ResetMonthly, usage.EnforcementSoft), []usage.Recording{
+				usagetest.Recording("older", "1"), usagetest.RecordedAt(usagetest.Recording("older", "20"), "2026-11-20"),
 			}, nil},
-			{"usage of the past", usagetest.Meter("past", usage.Sum, usage.Monthly, usage.Soft), []usage.Recording{usagetest.On(usagetest.Recording("past", "50"), "2026-10-31")}, nil},
-			{"a hard quota", usagetest.Meter("hard", usage.Sum, usage.Monthly, usage.Hard), []usage.Recording{usagetest.Recording("hard", "10")}, []string{"hard 100 10"}},
-			{"no enforcement", usagetest.Meter("none", usage.Sum, usage.Monthly, usage.Unenforced), []usage.Recording{usagetest.Recording("none", "50")}, nil},
-			{"no quota", usagetest.Meter("unlimited", usage.Sum, usage.Monthly, usage.Soft), []usage.Recording{usagetest.Recording("unlimited", "50")}, nil},
+			{"usage of the past", usagetest.Meter("past", usage.Sum, usage.ResetMonthly, usage.EnforcementSoft), []usage.Recording{usagetest.RecordedAt(usagetest.Recording("past", "50"), "2026-10-31")}, nil},
+			{"a hard quota", usagetest.Meter("hard", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), []usage.Recording{usagetest.Recording("hard", "10")}, []string{"hard 100 10"}},
+			{"no enforcement", usagetest.Meter("none", usage.Sum, usage.ResetMonthly, usage.EnforcementUnenforced), []usage.Recording{usagetest.Recording("none", "50")}, nil},
+			{"no quota", usagetest.Meter("unlimited", usage.Sum, usage.ResetMonthly, usage.EnforcementSoft), []usage.Recording{usagetest.Recording("unlimited", "50")}, nil},
 		}
 		for _, together := range []bool{false, true} {
 			for _, tt := range tests {
@@ -87,13 +87,13 @@ func TestSoftQuotasAlertAgain(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Daily, usage.Soft), usagetest.Meter("other", usage.Sum, usage.Daily, usage.Soft))
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetDaily, usage.EnforcementSoft), usagetest.Meter("other", usage.Sum, usage.ResetDaily, usage.EnforcementSoft))
 		tenantID := w.NewTenant(t)
 		w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"calls": 10, "other": 10}})
 		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("calls", "10"), usagetest.Recording("calls", "1"), usagetest.Recording("other", "8")}, false)
 		w.Clock.Set(usagetest.At("2026-11-22"))
-		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("calls", "9"), usagetest.Keyed(usagetest.Recording("calls", "1"), "k")}, false)
-		if _, err := w.Record(t.Context(), tenantID, usagetest.Keyed(usagetest.Recording("calls", "1"), "k")); err == nil {
+		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("calls", "9"), usagetest.WithKey(usagetest.Recording("calls", "1"), "k")}, false)
+		if _, err := w.Record(t.Context(), tenantID, usagetest.WithKey(usagetest.Recording("calls", "1"), "k")); err == nil {
 			t.Fatal("no duplicate")
 		}
 		// Each limit has its own alerts in a period: a plan with more or less alerts with
@@ -125,7 +125,7 @@ func TestSoftQuotasAlertOnceUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Soft))
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementSoft))
 		for range dbtest.Rounds(3, 30) {
 			tenantID := w.NewTenant(t)
 			w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"calls": 50}})
@@ -144,7 +144,7 @@ func TestAlertsAreSentOnce(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
 		label := "calls"
-		soft := usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Soft)
+		soft := usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementSoft)
 		soft.UnitLabel = &label
 		w.Apply(t, soft)
 		tenantID := w.NewTenant(t)

@@ -22,10 +22,10 @@ const (
 	// before it: whoever was answered with these mostly comes again. Larger batches cost less, and many
 	// would otherwise find a queue that is nearly empty, since all but a few callers were in the one before.
 	gathering = 500 * time.Microsecond
-	// patience is how long the next batch waits for the one before. One after the other
+	// maxBatchWait is how long the next batch waits for the one before. One after the other
 	// they are larger, and most of what a batch costs does not depend on its size; but one
 	// that waits for a lock, or for a slow disk, must not keep all others waiting.
-	patience = 10 * time.Millisecond
+	maxBatchWait = 10 * time.Millisecond
 	// batchTimeout bounds the storing of one batch, its second try included.
 	batchTimeout = 15 * time.Second
 )
@@ -51,7 +51,7 @@ type batcherConfig[S, V any] struct {
 // calls.
 type batcher[S, V any] struct {
 	batcherConfig[S, V]
-	queue  chan *call[S, V]
+	queue  chan *batchCall[S, V]
 	queued atomic.Int64  // submissions in queue
 	wanted atomic.Int64  // how many calls in queue the next batch waits for; 0 while it does not
 	enough chan struct{} // is told of them
@@ -62,9 +62,9 @@ type batcher[S, V any] struct {
 	stopped bool
 }
 
-// call has the submissions of one caller, who waits for the verdicts. They are decided
+// batchCall has the submissions of one caller, who waits for the verdicts. They are decided
 // in their order, in one transaction unless that fails.
-type call[S, V any] struct {
+type batchCall[S, V any] struct {
 	submissions []S
 	ctx         context.Context //nolint:containedctx // the caller's, checked once more before storing
 	done        chan []V        // has room for the one answer: a verdict of each submission
@@ -73,14 +73,14 @@ type call[S, V any] struct {
 // newBatcher returns a batcher, which writes once Run is called.
 func newBatcher[S, V any](c batcherConfig[S, V]) *batcher[S, V] {
 	return &batcher[S, V]{
-		batcherConfig: c, queue: make(chan *call[S, V], c.Calls), slots: make(chan struct{}, c.Batches), enough: make(chan struct{}, 1), most: gathering,
+		batcherConfig: c, queue: make(chan *batchCall[S, V], c.Calls), slots: make(chan struct{}, c.Batches), enough: make(chan struct{}, 1), most: gathering,
 	}
 }
 
 // Submit queues submissions and waits until each is stored or refused. An error means
 // that none was looked at, or that ctx ended first: then each may be stored or not.
 func (w *batcher[S, V]) Submit(ctx context.Context, submissions ...S) ([]V, error) {
-	one := &call[S, V]{submissions: submissions, ctx: ctx, done: make(chan []V, 1)}
+	one := &batchCall[S, V]{submissions: submissions, ctx: ctx, done: make(chan []V, 1)}
 	if !w.enqueue(one) {
 		return nil, w.Busy
 	}
@@ -93,7 +93,7 @@ func (w *batcher[S, V]) Submit(ctx context.Context, submissions ...S) ([]V, erro
 }
 
 // enqueue reports whether there was room for a call.
-func (w *batcher[S, V]) enqueue(one *call[S, V]) bool {
+func (w *batcher[S, V]) enqueue(one *batchCall[S, V]) bool {
 	w.mu.RLock()
 	defer w.mu.RUnlock()
 	n := int64(len(one.submissions))
@@ -123,7 +123,7 @@ func signal(c chan<- struct{}) {
 
 // storing is a batch, and what is closed when it is stored.
 type storing[S, V any] struct {
-	batch  []*call[S, V]
+	batch  []*batchCall[S, V]
 	stored chan struct{}
 }
 
@@ -151,11 +151,11 @@ func (w *batcher[S, V]) Run(ctx context.Context) {
 		w.slots <- struct{}{}
 		select {
 		case one := <-w.queue:
-			w.gather(2*(last+before)/5 - 1)
+			w.waitForCalls(2*(last+before)/5 - 1)
 			next := storing[S, V]{w.batch(one), make(chan struct{})}
 			last, before = len(next.batch), last
 			batches <- next
-			wait(next.stored, patience)
+			waitFor(next.stored, maxBatchWait)
 		case <-ctx.Done():
 			w.mu.Lock()
 			w.stopped = true
@@ -166,8 +166,8 @@ func (w *batcher[S, V]) Run(ctx context.Context) {
 	}
 }
 
-// gather waits until there are so many calls in queue, or for as long as it may.
-func (w *batcher[S, V]) gather(calls int) {
+// waitForCalls waits until there are so many calls in queue, or for as long as it may.
+func (w *batcher[S, V]) waitForCalls(calls int) {
 	if len(w.queue) >= calls {
 		return
 	}
@@ -177,13 +177,13 @@ func (w *batcher[S, V]) gather(calls int) {
 	}
 	w.wanted.Store(int64(calls))
 	if len(w.queue) < calls { // those that came before would not tell
-		wait(w.enough, w.most)
+		waitFor(w.enough, w.most)
 	}
 	w.wanted.Store(0)
 }
 
-// wait returns when done is closed, or has a token, or at most some time later.
-func wait(done <-chan struct{}, most time.Duration) {
+// waitFor returns when done is closed, or has a token, or at most some time later.
+func waitFor(done <-chan struct{}, most time.Duration) {
 	timer := time.NewTimer(most)
 	defer timer.Stop()
 	select {
@@ -205,8 +205,8 @@ func (w *batcher[S, V]) drain(ctx context.Context) {
 
 // batch collects first and what else waits until there are maxBatch submissions;
 // those of one call stay together. Calls whose caller has given up are left out.
-func (w *batcher[S, V]) batch(first *call[S, V]) []*call[S, V] {
-	batch := make([]*call[S, V], 0, 1+min(len(w.queue), maxBatch-1))
+func (w *batcher[S, V]) batch(first *batchCall[S, V]) []*batchCall[S, V] {
+	batch := make([]*batchCall[S, V], 0, 1+min(len(w.queue), maxBatch-1))
 	n := 0
 	for one := first; ; {
 		w.queued.Add(-int64(len(one.submissions)))
@@ -228,7 +228,7 @@ func (w *batcher[S, V]) batch(first *call[S, V]) []*call[S, V] {
 // write stores a batch and answers each of its calls. A batch that fails is stored
 // one by one, so that what is wrong with one submission fails that one alone. Only the
 // values of ctx are used: a batch that was begun is finished after ctx has ended.
-func (w *batcher[S, V]) write(ctx context.Context, batch []*call[S, V]) {
+func (w *batcher[S, V]) write(ctx context.Context, batch []*batchCall[S, V]) {
 	if len(batch) == 0 {
 		return
 	}
@@ -241,7 +241,7 @@ func (w *batcher[S, V]) write(ctx context.Context, batch []*call[S, V]) {
 			submissions = append(submissions, one.submissions...)
 		}
 	}
-	verdicts, err := w.try(ctx, submissions)
+	verdicts, err := w.tryStore(ctx, submissions)
 	if err != nil {
 		verdicts = w.oneByOne(ctx, submissions, err)
 	}
@@ -264,7 +264,7 @@ func (w *batcher[S, V]) oneByOne(ctx context.Context, submissions []S, cause err
 	w.Log.WarnContext(ctx, "usage is stored one by one: a batch failed", "events", len(submissions), "error", cause)
 	verdicts := make([]V, len(submissions))
 	for i := range submissions {
-		alone, err := w.try(ctx, submissions[i:i+1])
+		alone, err := w.tryStore(ctx, submissions[i:i+1])
 		if err != nil {
 			alone = []V{w.Failed(err)}
 		}
@@ -273,9 +273,9 @@ func (w *batcher[S, V]) oneByOne(ctx context.Context, submissions []S, cause err
 	return verdicts
 }
 
-// try stores submissions together. It turns a panic into an error, since no HTTP
+// tryStore stores submissions together. It turns a panic into an error, since no HTTP
 // handler is below to recover it and the process would end.
-func (w *batcher[S, V]) try(ctx context.Context, submissions []S) (verdicts []V, err error) {
+func (w *batcher[S, V]) tryStore(ctx context.Context, submissions []S) (verdicts []V, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = fmt.Errorf("panic: %v\n%s", reason, debug.Stack())

@@ -24,9 +24,9 @@ func BenchmarkRecord(b *testing.B) {
 	for _, dialect := range dbtest.Dialects(b) {
 		for _, tenants := range []int{1, 100} {
 			b.Run(fmt.Sprint(dialect, "/tenants=", tenants), func(b *testing.B) {
-				w := usagetest.Idle(dbtest.New(b, dialect), "2026-11-21 12:00")
+				w := usagetest.NewIdle(dbtest.New(b, dialect), "2026-11-21 12:00")
 				svc := usage.NewService(w.Deps())
-				w.Apply(b, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
+				w.Apply(b, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 				ids := make([]uuid.UUID, tenants)
 				for i := range ids {
 					ids[i] = w.NewTenant(b)
@@ -43,7 +43,7 @@ func BenchmarkRecord(b *testing.B) {
 				b.RunParallel(func(pb *testing.PB) {
 					for pb.Next() {
 						i := n.Add(1)
-						if _, err := svc.Record(b.Context(), ids[int(i)%tenants], usagetest.Keyed(usagetest.Recording("calls", "1"), strconv.FormatInt(i, 10))); err != nil {
+						if _, err := svc.Record(b.Context(), ids[int(i)%tenants], usagetest.WithKey(usagetest.Recording("calls", "1"), strconv.FormatInt(i, 10))); err != nil {
 							b.Error(err)
 						}
 					}
@@ -60,10 +60,10 @@ func BenchmarkRecord(b *testing.B) {
 func BenchmarkBatch(b *testing.B) {
 	for _, dialect := range dbtest.Dialects(b) {
 		b.Run(string(dialect), func(b *testing.B) {
-			w := usagetest.Idle(dbtest.New(b, dialect), "2026-11-21 12:00")
+			w := usagetest.NewIdle(dbtest.New(b, dialect), "2026-11-21 12:00")
 			w.Service = usage.NewService(w.Deps())
 			s := newSite(b, w)
-			w.Apply(b, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
+			w.Apply(b, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 			tenantID := w.NewTenant(b)
 			ctx, cancel := context.WithCancel(b.Context())
 			done := make(chan struct{})

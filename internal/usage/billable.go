@@ -26,7 +26,7 @@ type BillingQueue interface {
 	Add(ctx context.Context, figures []Figure, now time.Time) error
 }
 
-// figure is what is to be reported of a stored entry on a billable meter, and whether
+// newFigure is what is to be reported of a stored entry on a billable meter, and whether
 // anything is; before is what the counter of its period showed without it. An event is
 // billed when its meter is billable as it is stored: linking the first price bills
 // everything that is recorded after it, also by callers who were waiting for the
@@ -36,7 +36,7 @@ type BillingQueue interface {
 // The provider cannot compute a maximum, but it adds up: an entry is reported as what
 // it raised the maximum by. So at any time the figures of a period come to its maximum,
 // and nothing is left for the period's end, however it ends.
-func (s *stream) figure(e *entry, before money.Total) (f Figure, needed bool) {
+func (s *stream) newFigure(e *entry, before money.Total) (f Figure, needed bool) {
 	f = Figure{ID: e.id, TenantID: s.key.TenantID, MeterID: s.key.MeterID, Quantity: e.Quantity, At: e.at}
 	switch s.meter.Aggregation {
 	case Count:

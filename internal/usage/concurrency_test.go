@@ -19,12 +19,12 @@ func TestOneEventPerKeyUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 		tenantID := w.NewTenant(t)
 		w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"calls": 3}})
 		stored, duplicates, _ := w.Race(t, 50,
 			func(int) uuid.UUID { return tenantID },
-			func(int) usage.Recording { return usagetest.Keyed(usagetest.Recording("calls", "2"), "once") })
+			func(int) usage.Recording { return usagetest.WithKey(usagetest.Recording("calls", "2"), "once") })
 		if stored != 1 || duplicates != 49 {
 			t.Errorf("%d stored, %d duplicates", stored, duplicates)
 		}
@@ -41,7 +41,7 @@ func TestQuotaHoldsUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 		tenantID := w.NewTenant(t)
 		for limit := int64(1); limit <= 10; limit++ {
 			w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"calls": limit}})
@@ -67,7 +67,7 @@ func TestManyStreamsUnderConcurrency(t *testing.T) {
 		var codes []string
 		for i := range 4 {
 			codes = append(codes, fmt.Sprint("meter-", i))
-			w.Apply(t, usagetest.Meter(codes[i], usage.Sum, usage.Daily, usage.Hard))
+			w.Apply(t, usagetest.Meter(codes[i], usage.Sum, usage.ResetDaily, usage.EnforcementHard))
 		}
 		var tenants []uuid.UUID
 		for range 5 {
@@ -76,7 +76,7 @@ func TestManyStreamsUnderConcurrency(t *testing.T) {
 		stored, _, _ := w.Race(t, 400,
 			func(i int) uuid.UUID { return tenants[i*7%5] },
 			func(i int) usage.Recording {
-				return usagetest.Keyed(usagetest.Recording(codes[i*3%4], "0.5"), strconv.Itoa(i))
+				return usagetest.WithKey(usagetest.Recording(codes[i*3%4], "0.5"), strconv.Itoa(i))
 			})
 		if stored != 400 {
 			t.Errorf("%d stored", stored)
@@ -96,7 +96,7 @@ func TestBadEventFailsAlone(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 		tenantID := w.NewTenant(t)
 		var failed int
 		var mu sync.Mutex

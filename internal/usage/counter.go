@@ -30,7 +30,7 @@ func (c *Counter) add(aggregation Aggregation, quantity money.Quantity, at time.
 	case Count:
 		c.Value, _ = c.Value.Add(money.Total{Units: 1})
 	case Max:
-		c.Value = larger(c.Value, money.TotalOf(quantity))
+		c.Value = maxTotal(c.Value, money.TotalOf(quantity))
 	case LastValue:
 		// Of events recorded for the same time the one that is stored last counts.
 		if c.LastRecordedAt == nil || !at.Before(*c.LastRecordedAt) {
@@ -39,7 +39,7 @@ func (c *Counter) add(aggregation Aggregation, quantity money.Quantity, at time.
 	}
 }
 
-func larger(a, b money.Total) money.Total {
+func maxTotal(a, b money.Total) money.Total {
 	if a.Compare(b) < 0 {
 		return b
 	}

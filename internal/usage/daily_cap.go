@@ -26,9 +26,9 @@ func untilTomorrow(now time.Time) error {
 	return &refusal
 }
 
-// capDay sets how many more events may be recorded for the streams of tenants whose batch could
+// limitDailyEvents sets how many more events may be recorded for the streams of tenants whose batch could
 // exceed the cap.
-func (l *ledger) capDay(ctx context.Context, streams []*stream) error {
+func (l *ledger) limitDailyEvents(ctx context.Context, streams []*stream) error {
 	batch := map[uuid.UUID]int64{}
 	for _, s := range streams {
 		if l.dailyCap > 0 && s.allowance.Billing == nil {
@@ -84,8 +84,8 @@ func (l *ledger) countDay(ctx context.Context, streams []*stream, now time.Time)
 // eventsOfDay returns how many events tenants recorded on a day, and locks the counts.
 func (s store) eventsOfDay(ctx context.Context, tenantIDs []uuid.UUID, day int64) (map[uuid.UUID]int64, error) {
 	found := make(map[uuid.UUID]int64, len(tenantIDs))
-	among, args := sqldb.Among(s.db, 1, "uuid", tenantIDs)
-	return found, s.db.Each(ctx, sqldb.Query{
+	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
+	return found, s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "read events of the day",
 		Text:  `SELECT tenant_id, day, events FROM usage_days WHERE tenant_id ` + among + ` ORDER BY tenant_id FOR UPDATE`,
 		Args:  args,

@@ -14,7 +14,7 @@ var (
 	// ErrDuplicate: the idempotency key was used on this meter before.
 	ErrDuplicate = fault.New(fault.Conflict, "error.duplicate_usage_event")
 	// ErrQuotaExceeded: a hard meter would exceed its limit.
-	ErrQuotaExceeded = fault.Coded(fault.TooMany, fault.QuotaExceeded)
+	ErrQuotaExceeded = fault.NewCoded(fault.TooMany, fault.QuotaExceeded)
 	// ErrDailyCap: the tenant never had a plan and has recorded as many events today as it may.
 	ErrDailyCap = fault.New(fault.TooMany, "error.daily_events")
 	// ErrBusy: more usage is waiting to be stored than the service can hold, or

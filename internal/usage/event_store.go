@@ -66,7 +66,7 @@ func (s eventStore) usedKeys(ctx context.Context, table string, keys []eventKey)
 		rows = append(rows, k.TenantID, k.MeterID, k.Key)
 	}
 	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "text")
-	return found, s.db.Each(ctx, sqldb.Query{
+	return found, s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "look up idempotency keys",
 		Text: `SELECT e.tenant_id, e.meter_id, e.idempotency_key FROM (` + values + `) v
 CROSS JOIN ` + table + ` e
@@ -121,7 +121,7 @@ func (s eventStore) findInserted(ctx context.Context, events []storedEvent, stor
 		rows = append(rows, e.Stream.TenantID, e.Stream.MeterID, e.RecordedAt, e.ID)
 	}
 	values, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "timestamptz", "uuid")
-	return s.db.Each(ctx, sqldb.Query{
+	return s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "find inserted events",
 		Text: `SELECT e.id FROM (` + values + `) v
 CROSS JOIN usage_events e

@@ -9,11 +9,11 @@ type FormerBilling struct {
 	Until time.Time
 }
 
-// Interrupted are the interrupted windows whose usage counts at a time besides that of
+// InterruptedWindows are the interrupted windows whose usage counts at a time besides that of
 // its own period, by their time: each is the part of a monthly window that was over when
 // other terms of billing began another one. It counts until the whole window would have
 // ended (rules: usage#interrupted-windows). No two parts overlap, so nothing counts twice.
-func (b *Billing) Interrupted(at time.Time) []Period {
+func (b *Billing) InterruptedWindows(at time.Time) []Period {
 	if b == nil {
 		return nil
 	}
@@ -43,9 +43,9 @@ func (b *Billing) formerPeriod(at time.Time) Period {
 	for i := range b.Former {
 		f := &b.Former[i]
 		if at.Before(f.Until) {
-			return f.period(at).Within(Period{since, f.Until.UTC()})
+			return f.period(at).Intersect(Period{since, f.Until.UTC()})
 		}
 		since = f.Until.UTC()
 	}
-	return b.period(at).Within(Period{since, AllTime().End})
+	return b.period(at).Intersect(Period{since, AllTime().End})
 }

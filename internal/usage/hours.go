@@ -33,8 +33,8 @@ func HourOf(at time.Time) int64 {
 // StartOfHour is when an hour begins.
 func StartOfHour(hour int64) time.Time { return time.Unix(hour*int64(time.Hour/time.Second), 0).UTC() }
 
-// Happened is an event as it counts in an hour.
-type Happened struct {
+// CountedEvent is an event as it counts in an hour.
+type CountedEvent struct {
 	Stream   StreamKey
 	ID       uuid.UUID
 	Quantity money.Quantity
@@ -43,8 +43,8 @@ type Happened struct {
 
 // HoursOf puts events together by the hours that they were recorded for, the hours in
 // order. Of events recorded for the same time the one with the latest id was stored last.
-func HoursOf(events []Happened) []Hour {
-	slices.SortFunc(events, func(a, b Happened) int {
+func HoursOf(events []CountedEvent) []Hour {
+	slices.SortFunc(events, func(a, b CountedEvent) int {
 		return cmp.Or(a.Stream.Compare(b.Stream), a.At.Compare(b.At), bytes.Compare(a.ID[:], b.ID[:]))
 	})
 	var hours []Hour

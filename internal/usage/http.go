@@ -147,7 +147,7 @@ func (h *HTTP) Meter(ctx context.Context, in *meterInput) (*rest.Data[MeterDetai
 	}
 	out := MeterDetail{MeterSummary: summaryOf(d.Reading), RecentEvents: make([]RecentEvent, len(d.Events))}
 	if !d.Period.Unbounded() {
-		out.PeriodStart, out.PeriodEnd = bound(d.Period.Start), bound(d.Period.End)
+		out.PeriodStart, out.PeriodEnd = timeOrNil(d.Period.Start), timeOrNil(d.Period.End)
 	}
 	for i, e := range d.Events {
 		out.RecentEvents[i] = RecentEvent{
@@ -157,4 +157,4 @@ func (h *HTTP) Meter(ctx context.Context, in *meterInput) (*rest.Data[MeterDetai
 	return rest.OK(out), nil
 }
 
-func bound(t time.Time) *shape.Time { return shape.TP(&t) }
+func timeOrNil(t time.Time) *shape.Time { return shape.TP(&t) }

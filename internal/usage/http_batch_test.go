@@ -106,12 +106,12 @@ func TestBatchKeepsItsOrder(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Apply(t, usagetest.Meter("level", usage.LastValue, usage.Monthly, usage.Hard), usagetest.Meter("calls", usage.Sum, usage.Daily, usage.Hard))
+		w.Apply(t, usagetest.Meter("level", usage.LastValue, usage.ResetMonthly, usage.EnforcementHard), usagetest.Meter("calls", usage.Sum, usage.ResetDaily, usage.EnforcementHard))
 		tenantID := w.NewTenant(t)
 		w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"calls": 40}})
 		var batch []usage.Recording
 		for i := range 100 {
-			batch = append(batch, usagetest.Recording("level", fmt.Sprint(i)), usagetest.Keyed(usagetest.Recording("calls", "1"), fmt.Sprint(i%50)))
+			batch = append(batch, usagetest.Recording("level", fmt.Sprint(i)), usagetest.WithKey(usagetest.Recording("calls", "1"), fmt.Sprint(i%50)))
 		}
 		outcomes, err := w.RecordBatch(t.Context(), tenantID, batch)
 		if err != nil {

@@ -92,7 +92,7 @@ func (h *HTTP) Batch(ctx context.Context, in *batchInput) (*rest.Data[[]BatchRes
 	indexes := make([]int, 0, len(results)) // of the valid ones
 	for i, e := range in.Body.Events {
 		if e.Err != nil {
-			results[i] = refused(ctx, i, e.Err)
+			results[i] = rejectedResult(ctx, i, e.Err)
 			continue
 		}
 		recordings, indexes = append(recordings, e.Value.recording()), append(indexes, i)
@@ -103,7 +103,7 @@ func (h *HTTP) Batch(ctx context.Context, in *batchInput) (*rest.Data[[]BatchRes
 	}
 	for i, o := range outcomes {
 		if o.Err != nil {
-			results[indexes[i]] = refused(ctx, indexes[i], o.Err)
+			results[indexes[i]] = rejectedResult(ctx, indexes[i], o.Err)
 			continue
 		}
 		results[indexes[i]] = BatchResult{Index: indexes[i], Status: http.StatusCreated, ID: &outcomes[i].Event.ID}
@@ -111,7 +111,7 @@ func (h *HTTP) Batch(ctx context.Context, in *batchInput) (*rest.Data[[]BatchRes
 	return rest.OK(results), nil
 }
 
-func refused(ctx context.Context, index int, err error) BatchResult {
+func rejectedResult(ctx context.Context, index int, err error) BatchResult {
 	r := BatchResult{Index: index}
 	r.Status, r.Code, r.Message, r.Errors = rest.RequestOf(ctx).Explain(ctx, err)
 	return r

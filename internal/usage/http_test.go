@@ -138,7 +138,7 @@ func recordCases() []recordCase {
 func newRecordSite(t *testing.T, db *sqldb.DB) (*site, uuid.UUID) {
 	t.Helper()
 	s := newSite(t, usagetest.New(t, db, "2026-11-21 12:00"))
-	s.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), usagetest.Meter("bytes", usage.Sum, usage.Monthly, usage.Unenforced), usage.Meter{Code: "off", Aggregation: usage.Sum, Reset: usage.Never, Enforcement: usage.Hard})
+	s.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), usagetest.Meter("bytes", usage.Sum, usage.ResetMonthly, usage.EnforcementUnenforced), usage.Meter{Code: "off", Aggregation: usage.Sum, Reset: usage.ResetNever, Enforcement: usage.EnforcementHard})
 	tenantID := s.NewTenant(t)
 	s.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"calls": 10}})
 	if _, err := s.Record(t.Context(), tenantID, usagetest.Recording("bytes", "1")); err != nil {
@@ -169,9 +169,9 @@ func TestReadOverHTTP(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		s := newSite(t, usagetest.New(t, db, "2026-11-21 12:00"))
-		calls := usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard)
+		calls := usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard)
 		calls.Name, calls.UnitLabel = "API calls", new("calls")
-		s.Apply(t, calls, usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Soft), usage.Meter{Code: "off", Name: "Off", Aggregation: usage.Count, Reset: usage.Daily, Enforcement: usage.Unenforced})
+		s.Apply(t, calls, usagetest.Meter("disk", usage.LastValue, usage.ResetNever, usage.EnforcementSoft), usage.Meter{Code: "off", Name: "Off", Aggregation: usage.Count, Reset: usage.ResetDaily, Enforcement: usage.EnforcementUnenforced})
 		tenantID := s.NewTenant(t)
 		s.Plans.Grant(tenantID, usage.Allowance{Billing: usagetest.Billing("2026-11-10 08:00", usage.Month, 1, "2026-11-10 08:00", "2026-12-10 08:00"), Limits: map[string]int64{"calls": 3}})
 		for _, body := range []string{

@@ -26,7 +26,7 @@ func TestInstancesKeepTheQuotaTogether(t *testing.T) {
 			t.Parallel()
 			url := dbtest.URL(t, dialect)
 			w := usagetest.New(t, dbtest.Open(t, url), "2026-11-21 12:00")
-			w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
+			w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 			services := []*usage.Service{w.Service}
 			for len(services) < instances {
 				other := *w
@@ -70,7 +70,7 @@ func TestGivenUpIsStoredWholeOrNot(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 		tenantID := w.NewTenant(t)
 		const n = 200
 		outcomes := make([]error, n)
@@ -79,12 +79,12 @@ func TestGivenUpIsStoredWholeOrNot(t *testing.T) {
 			wg.Go(func() {
 				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(i)*50*time.Microsecond)
 				defer cancel()
-				_, outcomes[i] = w.Record(ctx, tenantID, usagetest.Keyed(usagetest.Recording("calls", "1"), strconv.Itoa(i)))
+				_, outcomes[i] = w.Record(ctx, tenantID, usagetest.WithKey(usagetest.Recording("calls", "1"), strconv.Itoa(i)))
 			})
 		}
 		wg.Wait()
 		for i, first := range outcomes {
-			_, again := w.Record(t.Context(), tenantID, usagetest.Keyed(usagetest.Recording("calls", "1"), strconv.Itoa(i)))
+			_, again := w.Record(t.Context(), tenantID, usagetest.WithKey(usagetest.Recording("calls", "1"), strconv.Itoa(i)))
 			switch {
 			case first == nil && !errors.Is(again, usage.ErrDuplicate):
 				t.Errorf("%d: acknowledged, and then %v", i, again)
@@ -105,7 +105,7 @@ func TestFullQueueRefuses(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 		tenantID := w.NewTenant(t)
 		// Nothing writes: what is recorded waits.
 		idle := usage.NewService(w.Deps())

@@ -8,9 +8,9 @@ import (
 	"github.com/google/uuid"
 )
 
-// reach is where an entry of a tenant with interrupted windows counts. It is nil for
+// countedPeriods is where an entry of a tenant with interrupted windows counts. It is nil for
 // all others.
-type reach struct {
+type countedPeriods struct {
 	// parts are the interrupted windows that count besides the entry's period when it
 	// is judged.
 	parts []Period
@@ -19,15 +19,15 @@ type reach struct {
 	later []Period
 }
 
-// reach finds where an entry of the stream counts besides its own period.
-func (s *stream) reach(e *entry, now time.Time) *reach {
+// countedPeriods finds where an entry of the stream counts besides its own period.
+func (s *stream) countedPeriods(e *entry, now time.Time) *countedPeriods {
 	b := s.allowance.Billing
-	if s.meter.Reset != Monthly || b == nil || len(b.Former) == 0 {
+	if s.meter.Reset != ResetMonthly || b == nil || len(b.Former) == 0 {
 		return nil
 	}
-	r := reach{parts: b.Interrupted(e.at)}
-	if parts := b.Interrupted(now); slices.ContainsFunc(parts, e.period.Equal) {
-		r.later = slices.Concat(parts, []Period{PeriodOf(Monthly, b, now)})
+	r := countedPeriods{parts: b.InterruptedWindows(e.at)}
+	if parts := b.InterruptedWindows(now); slices.ContainsFunc(parts, e.period.Equal) {
+		r.later = slices.Concat(parts, []Period{PeriodOf(ResetMonthly, b, now)})
 	}
 	if r.parts == nil && r.later == nil {
 		return nil
@@ -52,7 +52,7 @@ func (c *Counter) join(aggregation Aggregation, o Counter) {
 	case Sum, Count:
 		c.Value, _ = c.Value.Add(o.Value)
 	case Max:
-		c.Value = larger(c.Value, o.Value)
+		c.Value = maxTotal(c.Value, o.Value)
 	case LastValue:
 		if c.LastRecordedAt == nil || o.LastRecordedAt != nil && o.LastRecordedAt.After(*c.LastRecordedAt) {
 			c.Value, c.LastRecordedAt = o.Value, o.LastRecordedAt
@@ -64,10 +64,10 @@ func (c *Counter) join(aggregation Aggregation, o Counter) {
 // that count in it.
 func (s *stream) current(e *entry, counters []*Counter) Counter {
 	own := find(counters, e.period)
-	if e.reach == nil {
+	if e.countedPeriods == nil {
 		return *own
 	}
-	sum := level(s.meter.Aggregation, counters, e.reach.parts...)
+	sum := level(s.meter.Aggregation, counters, e.countedPeriods.parts...)
 	sum.join(s.meter.Aggregation, *own)
 	return sum
 }
@@ -80,8 +80,8 @@ func (s store) addInterrupted(
 	var keys []StreamKey
 	since := now
 	for k := range counters {
-		parts := allowances[k.TenantID].Billing.Interrupted(now)
-		if len(parts) == 0 || !slices.ContainsFunc(meters, func(m Meter) bool { return m.ID == k.MeterID && m.Reset == Monthly }) {
+		parts := allowances[k.TenantID].Billing.InterruptedWindows(now)
+		if len(parts) == 0 || !slices.ContainsFunc(meters, func(m Meter) bool { return m.ID == k.MeterID && m.Reset == ResetMonthly }) {
 			continue
 		}
 		keys = append(keys, k)

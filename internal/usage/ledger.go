@@ -55,7 +55,7 @@ func (l *ledger) decide(ctx context.Context, submissions []*submission) ([]verdi
 		if err := l.read(ctx, streams); err != nil {
 			return err
 		}
-		if err := l.capDay(ctx, streams); err != nil {
+		if err := l.limitDailyEvents(ctx, streams); err != nil {
 			return err
 		}
 		if err := l.judge(ctx, streams); err != nil {
@@ -79,7 +79,7 @@ func (l *ledger) lock(ctx context.Context, submissions []*submission, verdicts [
 	meters := map[string]*meterRules{}
 	terms, readAllowances := l.plans.Allowances(ctx, slices.Collect(maps.Keys(tenants)))
 	queries := append(metersForRecording(slices.Sorted(maps.Keys(codes)), meters), terms...)
-	if err := l.store.db.Each(ctx, queries...); err != nil {
+	if err := l.store.db.QueryAll(ctx, queries...); err != nil {
 		return nil, err
 	}
 	allowances, err := readAllowances(ctx)
@@ -173,7 +173,7 @@ func timeOfCounters(streams []*stream, now time.Time) Period {
 		for _, e := range s.entries {
 			include(e.at)
 		}
-		if b := s.allowance.Billing; s.meter.Reset == Monthly && b != nil && len(b.Former) > 0 {
+		if b := s.allowance.Billing; s.meter.Reset == ResetMonthly && b != nil && len(b.Former) > 0 {
 			include(b.Former[0].Until.Add(-LongestMonth))
 			include(now)
 		}
@@ -224,7 +224,7 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 	for _, s := range streams {
 		s.settle(stored, now, &out)
 	}
-	later := sqldb.Later(ctx) // The results are not read again in this transaction.
+	later := sqldb.WithDeferred(ctx) // The results are not read again in this transaction.
 	if err := l.store.putCounters(later, out.changed, now); err != nil {
 		return err
 	}
@@ -236,7 +236,7 @@ func (l *ledger) write(ctx context.Context, streams []*stream) error {
 			return err
 		}
 	}
-	if err := l.alarm.raise(ctx, out.alerts, now); err != nil {
+	if err := l.alarm.raiseAlerts(ctx, out.alerts, now); err != nil {
 		return err
 	}
 	if err := l.countDay(later, streams, now); err != nil {

@@ -24,10 +24,10 @@ func TestChangesOfAMeterUnderConcurrency(t *testing.T) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
 		for round := range rounds {
 			code := "meter-" + uuid.NewString()
-			w.Apply(t, usagetest.Meter(code, usage.Sum, usage.Monthly, usage.Hard))
+			w.Apply(t, usagetest.Meter(code, usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 			tenantID := w.NewTenant(t)
 			id := w.Detail(t, tenantID, code).Meter.ID
-			rules := []usage.Meter{usagetest.Meter(code, usage.Count, usage.Never, usage.Hard), usagetest.Meter(code, usage.Max, usage.Daily, usage.Soft), usagetest.Meter(code, usage.Sum, usage.Weekly, usage.Hard)}
+			rules := []usage.Meter{usagetest.Meter(code, usage.Count, usage.ResetNever, usage.EnforcementHard), usagetest.Meter(code, usage.Max, usage.ResetDaily, usage.EnforcementSoft), usagetest.Meter(code, usage.Sum, usage.ResetWeekly, usage.EnforcementHard)}
 
 			const events = 60
 			var wg sync.WaitGroup

@@ -102,14 +102,14 @@ func (c coverage) judge(t *testing.T) {
 	t.Helper()
 	missing, rarest := []string{}, math.MaxInt
 	for _, a := range []usage.Aggregation{usage.Sum, usage.Count, usage.Max, usage.LastValue} {
-		for _, r := range []usage.ResetInterval{usage.Monthly, usage.Weekly, usage.Daily, usage.Never} {
-			for _, e := range []usage.Enforcement{usage.Unenforced, usage.Soft, usage.Hard} {
+		for _, r := range []usage.ResetInterval{usage.ResetMonthly, usage.ResetWeekly, usage.ResetDaily, usage.ResetNever} {
+			for _, e := range []usage.Enforcement{usage.EnforcementUnenforced, usage.EnforcementSoft, usage.EnforcementHard} {
 				kind := fmt.Sprint(a, " ", r, " ", e, " ")
 				rarest = min(rarest, c[kind+"stored"])
 				if c[kind+"stored"] == 0 {
 					missing = append(missing, kind+"stored")
 				}
-				if e == usage.Hard && c[kind+usage.ErrQuotaExceeded.Error()] == 0 {
+				if e == usage.EnforcementHard && c[kind+usage.ErrQuotaExceeded.Error()] == 0 {
 					missing = append(missing, kind+"refused")
 				}
 			}
@@ -180,7 +180,7 @@ func (c *modelCheck) drawSubmission(tenantID uuid.UUID, inBatch bool) *usage.Sub
 	}
 	r.RecordedAt = &r.At
 	if rapid.Bool().Draw(c.T, "with key") {
-		r.Recording = usagetest.Keyed(r.Recording, rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f"}).Draw(c.T, "key"))
+		r.Recording = usagetest.WithKey(r.Recording, rapid.SampledFrom([]string{"a", "b", "c", "d", "e", "f"}).Draw(c.T, "key"))
 	}
 	return r
 }
@@ -189,8 +189,8 @@ func (c *modelCheck) changeMeter(code string) {
 	m := usagetest.Meter(code,
 		rapid.SampledFrom([]usage.Aggregation{usage.Sum, usage.Count, usage.Max, usage.LastValue}).Draw(c.T, "aggregation"),
 		// Monthly is the reset that depends on the subscription.
-		rapid.SampledFrom([]usage.ResetInterval{usage.Monthly, usage.Weekly, usage.Daily, usage.Never, usage.Monthly}).Draw(c.T, "reset"),
-		rapid.SampledFrom([]usage.Enforcement{usage.Hard, usage.Soft, usage.Hard, usage.Unenforced, usage.Hard}).Draw(c.T, "enforcement"))
+		rapid.SampledFrom([]usage.ResetInterval{usage.ResetMonthly, usage.ResetWeekly, usage.ResetDaily, usage.ResetNever, usage.ResetMonthly}).Draw(c.T, "reset"),
+		rapid.SampledFrom([]usage.Enforcement{usage.EnforcementHard, usage.EnforcementSoft, usage.EnforcementHard, usage.EnforcementUnenforced, usage.EnforcementHard}).Draw(c.T, "enforcement"))
 	m.Active = rapid.IntRange(0, 9).Draw(c.T, "inactive") != 9
 	c.Apply(c, m)
 	c.meters[code] = m

@@ -117,7 +117,7 @@ func (m *model) record(now time.Time, r *usage.Submission) error {
 		return usage.ErrDuplicate
 	}
 	p := m.period(s, r.At)
-	if limit := m.limit(s); limit != nil && meter.Enforcement == usage.Hard {
+	if limit := m.limit(s); limit != nil && meter.Enforcement == usage.EnforcementHard {
 		level := m.current(s, p)
 		switch meter.Aggregation {
 		case usage.Sum:
@@ -139,7 +139,7 @@ func (m *model) record(now time.Time, r *usage.Submission) error {
 		m.keys[fmt.Sprint(s, *r.IdempotencyKey)] = e.key
 	}
 	m.events[s] = append(m.events[s], e)
-	if p.Contains(now) && meter.Enforcement != usage.Unenforced {
+	if p.Contains(now) && meter.Enforcement != usage.EnforcementUnenforced {
 		m.alert(s, p)
 	}
 	return nil
@@ -147,7 +147,7 @@ func (m *model) record(now time.Time, r *usage.Submission) error {
 
 // prune does what deleting old events has to do, and tells whether it did any.
 func (m *model) prune(now time.Time) (some bool) {
-	cutoff := now.Add(-retention.Shortest).Truncate(day)
+	cutoff := now.Add(-retention.MinRetention).Truncate(day)
 	for s, events := range m.events {
 		for i, e := range events {
 			if e.deleted || !e.RecordedAt.Before(cutoff) {
@@ -157,7 +157,7 @@ func (m *model) prune(now time.Time) (some bool) {
 			if e.key == nil {
 				continue
 			}
-			e.key.expires = e.key.stored.Add(retention.Shortest)
+			e.key.expires = e.key.stored.Add(retention.MinRetention)
 			if e.key.expires.Before(now) {
 				e.key.expires = now
 			}
@@ -178,11 +178,11 @@ func (m *model) alert(s streamName, p usage.Period) {
 	value := m.current(s, p)
 	threshold := 0
 	switch m.status(s, value) {
-	case usage.Warning:
+	case usage.QuotaWarning:
 		threshold = 80
-	case usage.Exceeded:
+	case usage.QuotaExceeded:
 		threshold = 100
-	case usage.OK:
+	case usage.QuotaOK:
 		return
 	}
 	limit := *m.limit(s) // each limit has its own alerts
@@ -213,11 +213,11 @@ func (m *model) status(s streamName, value money.Quantity) usage.Status {
 	share := m.share(s, value)
 	switch {
 	case share == nil || share.Cmp(big.NewRat(80, 1)) < 0:
-		return usage.OK
+		return usage.QuotaOK
 	case share.Cmp(big.NewRat(100, 1)) < 0:
-		return usage.Warning
+		return usage.QuotaWarning
 	default:
-		return usage.Exceeded
+		return usage.QuotaExceeded
 	}
 }
 

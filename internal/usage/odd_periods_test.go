@@ -16,7 +16,7 @@ func TestQuotasOfOddBillingPeriods(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		start := usagetest.At("2027-08-31 12:00")
 		w := usagetest.New(t, db, "2027-08-31 12:00")
-		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 		for _, days := range []int{32, 35, 42, 45, 84} {
 			tenantID := w.NewTenant(t)
 			stored := 0

@@ -7,10 +7,10 @@ type ResetInterval string
 
 // The reset intervals.
 const (
-	Monthly ResetInterval = "monthly" // the tenant's billing period, see PeriodOf
-	Weekly  ResetInterval = "weekly"  // the ISO week, from Monday 00:00 UTC
-	Daily   ResetInterval = "daily"   // the UTC day
-	Never   ResetInterval = "none"    // accumulates forever
+	ResetMonthly ResetInterval = "monthly" // the tenant's billing period, see PeriodOf
+	ResetWeekly  ResetInterval = "weekly"  // the ISO week, from Monday 00:00 UTC
+	ResetDaily   ResetInterval = "daily"   // the UTC day
+	ResetNever   ResetInterval = "none"    // accumulates forever
 )
 
 // Period is the time from Start (inclusive) to End (exclusive).
@@ -25,8 +25,8 @@ func (p Period) Unbounded() bool { return p.Equal(AllTime()) }
 // Equal reports whether both periods begin and end at the same instants.
 func (p Period) Equal(q Period) bool { return p.Start.Equal(q.Start) && p.End.Equal(q.End) }
 
-// Within is the part of p that is in q.
-func (p Period) Within(q Period) Period {
+// Intersect is the part of p that is in q.
+func (p Period) Intersect(q Period) Period {
 	if p.Start.Before(q.Start) {
 		p.Start = q.Start
 	}
@@ -86,18 +86,18 @@ func PeriodOf(reset ResetInterval, b *Billing, at time.Time) Period {
 	midnight := time.Date(at.Year(), at.Month(), at.Day(), 0, 0, 0, 0, time.UTC)
 	var p Period
 	switch reset {
-	case Daily:
+	case ResetDaily:
 		p = Period{midnight, midnight.AddDate(0, 0, 1)}
-	case Weekly:
+	case ResetWeekly:
 		sinceMonday := (int(at.Weekday()) + 6) % 7
 		monday := midnight.AddDate(0, 0, -sinceMonday)
 		p = Period{monday, monday.AddDate(0, 0, 7)}
-	case Monthly:
+	case ResetMonthly:
 		p = monthly(b, at)
 	default:
 		return AllTime()
 	}
-	return p.Within(AllTime())
+	return p.Intersect(AllTime())
 }
 
 func monthly(b *Billing, at time.Time) Period {
@@ -119,19 +119,19 @@ func (b *Billing) period(at time.Time) Period {
 		if !at.Before(anchor) {
 			return p
 		}
-		current = current.Within(Period{current.Start, anchor}) // a trial
+		current = current.Intersect(Period{current.Start, anchor}) // a trial
 	}
 	switch {
 	case !current.Start.Before(current.End): // none is known
 		return p
 	case at.Before(current.Start):
-		return p.Within(Period{p.Start, current.Start})
+		return p.Intersect(Period{p.Start, current.Start})
 	case !at.Before(current.End):
-		return p.Within(Period{current.End, p.End})
+		return p.Intersect(Period{current.End, p.End})
 	case current.End.Sub(current.Start) <= LongestMonth:
 		return current
 	default:
-		return p.Within(current)
+		return p.Intersect(current)
 	}
 }
 

@@ -37,17 +37,17 @@ func TestPeriodOfWeeksAndDays(t *testing.T) {
 		at    time.Time
 		want  Period
 	}{
-		{"day, first instant", Daily, at("2026-03-10"), period("2026-03-10", "2026-03-11")},
-		{"day, last instant", Daily, at("2026-03-10 23:59:59.999999"), period("2026-03-10", "2026-03-11")},
-		{"day, in another zone", Daily, at("2026-03-10 23:30").In(time.FixedZone("", 3600)), period("2026-03-10", "2026-03-11")},
-		{"day of a leap year", Daily, at("2028-02-29 12:00"), period("2028-02-29", "2028-03-01")},
-		{"week on a Monday", Weekly, at("2026-11-16"), period("2026-11-16", "2026-11-23")},
-		{"week on a Saturday", Weekly, at("2026-11-21 18:00"), period("2026-11-16", "2026-11-23")},
-		{"week on a Sunday", Weekly, at("2026-11-22 23:59:59.999999"), period("2026-11-16", "2026-11-23")},
-		{"week over the year's end", Weekly, at("2027-01-01"), period("2026-12-28", "2027-01-04")},
-		{"never", Never, at("2026-11-21"), Period{End: at("9999-12-31")}},
-		{"never, in the year 1", Never, time.Time{}, Period{End: at("9999-12-31")}},
-		{"week in the year 1", Weekly, time.Time{}, period("0001-01-01", "0001-01-08")},
+		{"day, first instant", ResetDaily, at("2026-03-10"), period("2026-03-10", "2026-03-11")},
+		{"day, last instant", ResetDaily, at("2026-03-10 23:59:59.999999"), period("2026-03-10", "2026-03-11")},
+		{"day, in another zone", ResetDaily, at("2026-03-10 23:30").In(time.FixedZone("", 3600)), period("2026-03-10", "2026-03-11")},
+		{"day of a leap year", ResetDaily, at("2028-02-29 12:00"), period("2028-02-29", "2028-03-01")},
+		{"week on a Monday", ResetWeekly, at("2026-11-16"), period("2026-11-16", "2026-11-23")},
+		{"week on a Saturday", ResetWeekly, at("2026-11-21 18:00"), period("2026-11-16", "2026-11-23")},
+		{"week on a Sunday", ResetWeekly, at("2026-11-22 23:59:59.999999"), period("2026-11-16", "2026-11-23")},
+		{"week over the year's end", ResetWeekly, at("2027-01-01"), period("2026-12-28", "2027-01-04")},
+		{"never", ResetNever, at("2026-11-21"), Period{End: at("9999-12-31")}},
+		{"never, in the year 1", ResetNever, time.Time{}, Period{End: at("9999-12-31")}},
+		{"week in the year 1", ResetWeekly, time.Time{}, period("0001-01-01", "0001-01-08")},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -147,7 +147,7 @@ func TestPeriodOfMonthly(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			if diff := cmp.Diff(tt.want, PeriodOf(Monthly, tt.billing, at(tt.at))); diff != "" {
+			if diff := cmp.Diff(tt.want, PeriodOf(ResetMonthly, tt.billing, at(tt.at))); diff != "" {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
@@ -159,7 +159,7 @@ func TestPeriodsPartitionTime(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		b := drawBilling(t)
-		reset := rapid.SampledFrom([]ResetInterval{Monthly, Weekly, Daily}).Draw(t, "reset")
+		reset := rapid.SampledFrom([]ResetInterval{ResetMonthly, ResetWeekly, ResetDaily}).Draw(t, "reset")
 		when := drawTime(t, "at")
 		p := PeriodOf(reset, b, when)
 		if !p.Contains(when) {
@@ -193,9 +193,9 @@ func TestMonthlyPeriodsSurviveRenewal(t *testing.T) {
 		}
 		b.Current = Period{}
 		when := drawTime(t, "at")
-		want := PeriodOf(Monthly, b, when)
+		want := PeriodOf(ResetMonthly, b, when)
 		b.Current = b.window(drawTime(t, "now"))
-		if got := PeriodOf(Monthly, b, when); !got.Equal(want) {
+		if got := PeriodOf(ResetMonthly, b, when); !got.Equal(want) {
 			t.Fatalf("%v became %v with the current period %v", want, got, b.Current)
 		}
 	})
@@ -256,10 +256,10 @@ func TestFormerTerms(t *testing.T) {
 		{period("2026-12-01", "2026-12-01"), period("2026-11-20", "2026-12-20"), []Period{period("2026-11-15", "2026-11-18")}},
 		{period("2026-12-15", "2026-12-15"), period("2026-11-20", "2026-12-20"), nil},
 	} {
-		if diff := cmp.Diff(tt.want, PeriodOf(Monthly, b, tt.at.Start)); diff != "" {
+		if diff := cmp.Diff(tt.want, PeriodOf(ResetMonthly, b, tt.at.Start)); diff != "" {
 			t.Errorf("%s (-want +got)\n%s", tt.at.Start, diff)
 		}
-		if diff := cmp.Diff(tt.interrupted, b.Interrupted(tt.at.Start)); diff != "" {
+		if diff := cmp.Diff(tt.interrupted, b.InterruptedWindows(tt.at.Start)); diff != "" {
 			t.Errorf("interrupted at %s (-want +got)\n%s", tt.at.Start, diff)
 		}
 	}

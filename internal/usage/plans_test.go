@@ -20,19 +20,19 @@ func TestUsageIsFoundByTenant(t *testing.T) {
 	db := dbtest.New(t, sqldb.SQLite)
 	w := usagetest.New(t, db, "2026-11-21 12:00")
 	for _, m := range []usage.Aggregation{usage.Sum, usage.Max, usage.LastValue, usage.Count} {
-		w.Sell(t, usagetest.Meter(string(m), m, usage.Monthly, usage.Hard), "1")
+		w.Sell(t, usagetest.Meter(string(m), m, usage.ResetMonthly, usage.EnforcementHard), "1")
 	}
 	payer := w.NewPayer(t)
 	for _, key := range []string{"first", "second"} {
 		for _, m := range []usage.Aggregation{usage.Sum, usage.Max, usage.LastValue, usage.Count} {
-			w.RecordAll(t, payer, []usage.Recording{usagetest.Recording(string(m), "1"), usagetest.Keyed(usagetest.Recording(string(m), "2"), key)}, true)
+			w.RecordAll(t, payer, []usage.Recording{usagetest.Recording(string(m), "1"), usagetest.WithKey(usagetest.Recording(string(m), "2"), key)}, true)
 		}
 		if _, err := w.Summary(t.Context(), payer); err != nil {
 			t.Fatal(err)
 		}
 	}
 	// Keys are looked up before the insert if a quota is tight, or if events were deleted.
-	w.Apply(t, usagetest.Meter("tight", usage.Sum, usage.Monthly, usage.Hard))
+	w.Apply(t, usagetest.Meter("tight", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 	tenantID := w.NewTenant(t)
 	w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"tight": 1}})
 	w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("tight", "1")}, true)
@@ -40,7 +40,7 @@ func TestUsageIsFoundByTenant(t *testing.T) {
 		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `UPDATE usage_streams SET `+state+` WHERE tenant_id = $1`, tenantID); err != nil {
 			t.Fatal(err)
 		}
-		r := usagetest.Keyed(usagetest.Recording("tight", "1"), "first")
+		r := usagetest.WithKey(usagetest.Recording("tight", "1"), "first")
 		if _, err := w.Record(t.Context(), tenantID, r); !errors.Is(err, usage.ErrQuotaExceeded) {
 			t.Fatalf("%s: %v", state, err)
 		}

@@ -18,9 +18,9 @@ type Enforcement string
 
 // The enforcements.
 const (
-	Unenforced Enforcement = "none" // usage is only tracked
-	Soft       Enforcement = "soft" // alerts, never refuses
-	Hard       Enforcement = "hard" // refuses what would exceed
+	EnforcementUnenforced Enforcement = "none" // usage is only tracked
+	EnforcementSoft       Enforcement = "soft" // alerts, never refuses
+	EnforcementHard       Enforcement = "hard" // refuses what would exceed
 )
 
 // Status says how near usage is to its quota (rules: usage#quotas).
@@ -28,9 +28,9 @@ type Status string
 
 // The quota statuses.
 const (
-	OK       Status = "ok"
-	Warning  Status = "warning"  // from 80 percent
-	Exceeded Status = "exceeded" // from 100 percent
+	QuotaOK       Status = "ok"
+	QuotaWarning  Status = "warning"  // from 80 percent
+	QuotaExceeded Status = "exceeded" // from 100 percent
 )
 
 // judge returns why an event may not be stored, nil when it may. current is what the
@@ -45,10 +45,10 @@ func judge(m Meter, current money.Total, quantity money.Quantity, limit *int64) 
 	case Count:
 		level, fits = current.Add(money.Total{Units: 1})
 	case Max:
-		level = larger(current, level)
+		level = maxTotal(current, level)
 	case LastValue:
 	}
-	if m.Enforcement == Hard && limit != nil && level.Exceeds(*limit) {
+	if m.Enforcement == EnforcementHard && limit != nil && level.Exceeds(*limit) {
 		return ErrQuotaExceeded
 	}
 	if !fits {
@@ -62,18 +62,18 @@ func judge(m Meter, current money.Total, quantity money.Quantity, limit *int64) 
 func statusOf(current money.Total, limit *int64) Status {
 	switch {
 	case limit == nil, *limit <= 0 && current == (money.Total{}):
-		return OK
+		return QuotaOK
 	case current.Units >= *limit:
-		return Exceeded
-	case current.Compare(mostOf(*limit)) >= 0:
-		return Warning
+		return QuotaExceeded
+	case current.Compare(warningLevel(*limit)) >= 0:
+		return QuotaWarning
 	default:
-		return OK
+		return QuotaOK
 	}
 }
 
-// mostOf is 80 percent of a limit.
-func mostOf(limit int64) money.Total {
+// warningLevel is 80 percent of a limit.
+func warningLevel(limit int64) money.Total {
 	fifths := limit % 5 * 4
 	return money.Total{Units: limit/5*4 + fifths/5, Millionths: fifths % 5 * int64(money.One/5)}
 }

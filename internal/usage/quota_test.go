@@ -58,7 +58,7 @@ func TestJudge(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			for enforcement, want := range map[Enforcement]error{Hard: tt.want, Soft: nil, Unenforced: nil} {
+			for enforcement, want := range map[Enforcement]error{EnforcementHard: tt.want, EnforcementSoft: nil, EnforcementUnenforced: nil} {
 				m := Meter{Aggregation: tt.aggregation, Enforcement: enforcement}
 				if got := judge(m, total(tt.current), quantity(tt.quantity), tt.limit); !errors.Is(got, want) {
 					t.Errorf("%s: got %v, want %v", enforcement, got, want)
@@ -79,13 +79,13 @@ func TestJudgeRefusesTotalsThatDoNotFit(t *testing.T) {
 		limit       *int64
 		want        error
 	}{
-		{"a sum without limit", Sum, Hard, nil, errTotalTooLarge},
-		{"a sum with a limit beyond every total", Sum, Hard, &huge, errTotalTooLarge},
-		{"a sum with a limit: the quota comes first", Sum, Hard, ptr(int64(10)), ErrQuotaExceeded},
-		{"a soft sum", Sum, Soft, ptr(int64(10)), errTotalTooLarge},
-		{"a count", Count, Unenforced, nil, errTotalTooLarge},
-		{"a maximum does not add", Max, Unenforced, nil, nil},
-		{"a last value does not add", LastValue, Unenforced, nil, nil},
+		{"a sum without limit", Sum, EnforcementHard, nil, errTotalTooLarge},
+		{"a sum with a limit beyond every total", Sum, EnforcementHard, &huge, errTotalTooLarge},
+		{"a sum with a limit: the quota comes first", Sum, EnforcementHard, ptr(int64(10)), ErrQuotaExceeded},
+		{"a soft sum", Sum, EnforcementSoft, ptr(int64(10)), errTotalTooLarge},
+		{"a count", Count, EnforcementUnenforced, nil, errTotalTooLarge},
+		{"a maximum does not add", Max, EnforcementUnenforced, nil, nil},
+		{"a last value does not add", LastValue, EnforcementUnenforced, nil, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -109,20 +109,20 @@ func TestStatusAndPercent(t *testing.T) {
 		status  Status
 		percent *float64
 	}{
-		{"unlimited", total("1e12"), nil, OK, nil},
-		{"nothing", money.Total{}, ptr(int64(100)), OK, ptr(0.0)},
-		{"one millionth below 80 percent", total("79.999999"), ptr(int64(100)), OK, ptr(80.0)},
-		{"80 percent", total("80"), ptr(int64(100)), Warning, ptr(80.0)},
-		{"one millionth below 100 percent", total("99.999999"), ptr(int64(100)), Warning, ptr(100.0)},
-		{"100 percent", total("100"), ptr(int64(100)), Exceeded, ptr(100.0)},
-		{"beyond", total("250.5"), ptr(int64(100)), Exceeded, ptr(250.5)},
-		{"rounded down", total("1"), ptr(int64(3)), OK, ptr(33.33)},
-		{"rounded up", total("2"), ptr(int64(3)), OK, ptr(66.67)},
-		{"limit 1", total("0.8"), ptr(int64(1)), Warning, ptr(80.0)},
-		{"limit 0, nothing used", money.Total{}, ptr(int64(0)), OK, ptr(0.0)},
-		{"limit 0, something used", money.Total{Millionths: 1}, ptr(int64(0)), Exceeded, ptr(100.0)},
-		{"a limit beyond every total", money.Total{Units: money.MaxTotal}, ptr(int64(math.MaxInt64)), OK, ptr(10.84)},
-		{"80 percent of a limit beyond millionths", money.Total{Units: 8_000_000_000_000}, ptr(int64(10_000_000_000_000)), Warning, ptr(80.0)},
+		{"unlimited", total("1e12"), nil, QuotaOK, nil},
+		{"nothing", money.Total{}, ptr(int64(100)), QuotaOK, ptr(0.0)},
+		{"one millionth below 80 percent", total("79.999999"), ptr(int64(100)), QuotaOK, ptr(80.0)},
+		{"80 percent", total("80"), ptr(int64(100)), QuotaWarning, ptr(80.0)},
+		{"one millionth below 100 percent", total("99.999999"), ptr(int64(100)), QuotaWarning, ptr(100.0)},
+		{"100 percent", total("100"), ptr(int64(100)), QuotaExceeded, ptr(100.0)},
+		{"beyond", total("250.5"), ptr(int64(100)), QuotaExceeded, ptr(250.5)},
+		{"rounded down", total("1"), ptr(int64(3)), QuotaOK, ptr(33.33)},
+		{"rounded up", total("2"), ptr(int64(3)), QuotaOK, ptr(66.67)},
+		{"limit 1", total("0.8"), ptr(int64(1)), QuotaWarning, ptr(80.0)},
+		{"limit 0, nothing used", money.Total{}, ptr(int64(0)), QuotaOK, ptr(0.0)},
+		{"limit 0, something used", money.Total{Millionths: 1}, ptr(int64(0)), QuotaExceeded, ptr(100.0)},
+		{"a limit beyond every total", money.Total{Units: money.MaxTotal}, ptr(int64(math.MaxInt64)), QuotaOK, ptr(10.84)},
+		{"80 percent of a limit beyond millionths", money.Total{Units: 8_000_000_000_000}, ptr(int64(10_000_000_000_000)), QuotaWarning, ptr(80.0)},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -150,16 +150,16 @@ func TestStatusIsExact(t *testing.T) {
 		).Draw(t, "units")
 		current := money.Total{Units: units, Millionths: rapid.SampledFrom([]int64{0, 1, 199_999, 200_000, 400_000, 600_000, 800_000, 999_999}).Draw(t, "millionths")}
 
-		want := OK
+		want := QuotaOK
 		used := new(big.Int).Mul(big.NewInt(current.Units), big.NewInt(int64(money.One)))
 		used.Add(used, big.NewInt(current.Millionths))
 		used.Mul(used, big.NewInt(100))
 		most := new(big.Int).Mul(big.NewInt(limit), big.NewInt(int64(money.One)))
 		if used.Cmp(new(big.Int).Mul(most, big.NewInt(80))) >= 0 {
-			want = Warning
+			want = QuotaWarning
 		}
 		if used.Cmp(new(big.Int).Mul(most, big.NewInt(100))) >= 0 {
-			want = Exceeded
+			want = QuotaExceeded
 		}
 		if got := statusOf(current, &limit); got != want {
 			t.Fatalf("%s of %d is %s, want %s", current, limit, got, want)

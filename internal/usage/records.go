@@ -28,7 +28,7 @@ func (r Records) LockStreams(ctx context.Context, keys []StreamKey) error {
 // MeterOf reads a meter, also one that is deleted, and keeps its rules as they are
 // until the transaction ends. Where streams are locked too, it comes first.
 func (r Records) MeterOf(ctx context.Context, k StreamKey) (Meter, error) {
-	return r.store.anyMeter(ctx, k.MeterID)
+	return r.store.lockMeter(ctx, k.MeterID)
 }
 
 // Count computes from the stored events what a counter has to show. The deleted
@@ -66,11 +66,11 @@ type MeterPeriod struct {
 	Period Period // contains now
 }
 
-// Used reads what a tenant's meters come to, in the order of wanted: from their
+// ReadTotals reads what a tenant's meters come to, in the order of wanted: from their
 // counters, or from the events for a period that no counter has.
-func (r Records) Used(ctx context.Context, tenantID uuid.UUID, wanted []MeterPeriod, now time.Time) ([]money.Total, error) {
+func (r Records) ReadTotals(ctx context.Context, tenantID uuid.UUID, wanted []MeterPeriod, now time.Time) ([]money.Total, error) {
 	counters := map[StreamKey][]*Counter{}
-	err := r.store.db.Each(ctx, r.store.countersAtQuery([]uuid.UUID{tenantID}, now, counters))
+	err := r.store.db.QueryAll(ctx, r.store.countersAtQuery([]uuid.UUID{tenantID}, now, counters))
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func TestRefusedEventsAreCounted(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 23:50")
-		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), usagetest.Meter("soft", usage.Sum, usage.Monthly, usage.Soft))
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), usagetest.Meter("soft", usage.Sum, usage.ResetMonthly, usage.EnforcementSoft))
 		tenantID, other := w.NewTenant(t), w.NewTenant(t)
 		limits := usage.Allowance{Limits: map[string]int64{"calls": 10, "soft": 1}}
 		w.Plans.Grant(tenantID, limits)
@@ -53,8 +53,8 @@ func TestRefusedEventsAreCounted(t *testing.T) {
 				t.Errorf("counted %d in the hour and %d on the day, want %d and %d", h, d, hour, day)
 			}
 		}
-		record(tenantID, usagetest.Keyed(usagetest.Recording("calls", "9"), "a"), nil)
-		record(tenantID, usagetest.Keyed(usagetest.Recording("calls", "9"), "a"), usage.ErrDuplicate)
+		record(tenantID, usagetest.WithKey(usagetest.Recording("calls", "9"), "a"), nil)
+		record(tenantID, usagetest.WithKey(usagetest.Recording("calls", "9"), "a"), usage.ErrDuplicate)
 		record(tenantID, usagetest.Recording("none", "9"), usage.ErrUnknownMeter)
 		record(tenantID, usagetest.Recording("soft", "9"), nil)
 		wantCounted(began, 0, 0)
@@ -69,7 +69,7 @@ func TestRefusedEventsAreCounted(t *testing.T) {
 		}
 		wantCounted(began, 3, 4)
 		w.Clock.Set(began.Add(20 * time.Minute)) // the next day
-		record(tenantID, usagetest.On(usagetest.Recording("calls", "1"), "2026-11-21 12:00"), usage.ErrQuotaExceeded)
+		record(tenantID, usagetest.RecordedAt(usagetest.Recording("calls", "1"), "2026-11-21 12:00"), usage.ErrQuotaExceeded)
 		wantCounted(began, 3, 4)
 		wantCounted(w.Clock.Now(), 1, 1)
 		if err := w.Retention("").PurgeTenant(t.Context(), tenantID); err != nil {
@@ -87,7 +87,7 @@ func TestRefusedEventsOfManyTenants(t *testing.T) {
 			t.Parallel()
 			url := dbtest.URL(t, dialect)
 			w := usagetest.New(t, dbtest.Open(t, url), "2026-11-21 12:00")
-			w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
+			w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 			services := []*usage.Service{w.Service}
 			for len(services) < instances {
 				other := *w
@@ -103,7 +103,7 @@ func TestRefusedEventsOfManyTenants(t *testing.T) {
 			var wg sync.WaitGroup
 			for i := range dbtest.Rounds(300, 3000) {
 				wg.Go(func() {
-					r := usagetest.Keyed(usagetest.Recording("calls", "1"), strconv.Itoa(i))
+					r := usagetest.WithKey(usagetest.Recording("calls", "1"), strconv.Itoa(i))
 					if _, err := services[i%instances].Record(t.Context(), tenants[i%len(tenants)], r); errors.Is(err, usage.ErrQuotaExceeded) {
 						refused.Add(1)
 					} else {

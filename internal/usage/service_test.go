@@ -28,13 +28,13 @@ func TestRecordAggregates(t *testing.T) {
 			recorded []usage.Recording
 			want     string
 		}{
-			{usagetest.Meter("sum", usage.Sum, usage.Monthly, usage.Hard), []usage.Recording{usagetest.Recording("sum", "1.5"), usagetest.Recording("sum", "0"), usagetest.Recording("sum", "0.000001")}, "1.500001"},
-			{usagetest.Meter("count", usage.Count, usage.Weekly, usage.Soft), []usage.Recording{usagetest.Recording("count", "7"), usagetest.Recording("count", "0"), usagetest.Recording("count", "0.5")}, "3"},
-			{usagetest.Meter("max", usage.Max, usage.Daily, usage.Unenforced), []usage.Recording{usagetest.Recording("max", "7"), usagetest.Recording("max", "9.25"), usagetest.Recording("max", "8")}, "9.25"},
-			{usagetest.Meter("last", usage.LastValue, usage.Never, usage.Hard), []usage.Recording{usagetest.Recording("last", "7"), usagetest.Recording("last", "9"), usagetest.Recording("last", "8")}, "8"},
-			{usagetest.Meter("late", usage.LastValue, usage.Monthly, usage.Hard), []usage.Recording{usagetest.Recording("late", "7"), usagetest.On(usagetest.Recording("late", "9"), "2026-11-21 11:59")}, "7"},
-			{usagetest.Meter("ahead", usage.LastValue, usage.Monthly, usage.Hard), []usage.Recording{usagetest.On(usagetest.Recording("ahead", "7"), "2026-11-21 12:05"), usagetest.Recording("ahead", "9")}, "7"},
-			{usagetest.Meter("unused", usage.Sum, usage.Monthly, usage.Hard), nil, "0"},
+			{usagetest.Meter("sum", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), []usage.Recording{usagetest.Recording("sum", "1.5"), usagetest.Recording("sum", "0"), usagetest.Recording("sum", "0.000001")}, "1.500001"},
+			{usagetest.Meter("count", usage.Count, usage.ResetWeekly, usage.EnforcementSoft), []usage.Recording{usagetest.Recording("count", "7"), usagetest.Recording("count", "0"), usagetest.Recording("count", "0.5")}, "3"},
+			{usagetest.Meter("max", usage.Max, usage.ResetDaily, usage.EnforcementUnenforced), []usage.Recording{usagetest.Recording("max", "7"), usagetest.Recording("max", "9.25"), usagetest.Recording("max", "8")}, "9.25"},
+			{usagetest.Meter("last", usage.LastValue, usage.ResetNever, usage.EnforcementHard), []usage.Recording{usagetest.Recording("last", "7"), usagetest.Recording("last", "9"), usagetest.Recording("last", "8")}, "8"},
+			{usagetest.Meter("late", usage.LastValue, usage.ResetMonthly, usage.EnforcementHard), []usage.Recording{usagetest.Recording("late", "7"), usagetest.RecordedAt(usagetest.Recording("late", "9"), "2026-11-21 11:59")}, "7"},
+			{usagetest.Meter("ahead", usage.LastValue, usage.ResetMonthly, usage.EnforcementHard), []usage.Recording{usagetest.RecordedAt(usagetest.Recording("ahead", "7"), "2026-11-21 12:05"), usagetest.Recording("ahead", "9")}, "7"},
+			{usagetest.Meter("unused", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), nil, "0"},
 		}
 		for _, tt := range tests {
 			tenantID := w.NewTenant(t)
@@ -62,9 +62,9 @@ func TestRecordRefuses(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		inactive := usagetest.Meter("inactive", usage.Sum, usage.Monthly, usage.Hard)
+		inactive := usagetest.Meter("inactive", usage.Sum, usage.ResetMonthly, usage.EnforcementHard)
 		inactive.Active = false
-		w.Apply(t, inactive, usagetest.Meter("hard", usage.Sum, usage.Monthly, usage.Hard), usagetest.Meter("soft", usage.Sum, usage.Monthly, usage.Soft), usagetest.Meter("none", usage.Sum, usage.Monthly, usage.Unenforced), usagetest.Meter("other", usage.Sum, usage.Monthly, usage.Hard))
+		w.Apply(t, inactive, usagetest.Meter("hard", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), usagetest.Meter("soft", usage.Sum, usage.ResetMonthly, usage.EnforcementSoft), usagetest.Meter("none", usage.Sum, usage.ResetMonthly, usage.EnforcementUnenforced), usagetest.Meter("other", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 		tenantID := w.NewTenant(t)
 		w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{"hard": 10, "soft": 10, "none": 10}})
 
@@ -75,20 +75,20 @@ func TestRecordRefuses(t *testing.T) {
 		}{
 			{"unknown meter", usagetest.Recording("nowhere", "1"), usage.ErrUnknownMeter},
 			{"inactive meter", usagetest.Recording("inactive", "1"), usage.ErrUnknownMeter},
-			{"too far ahead, before the meter is looked at", usagetest.On(usagetest.Recording("nowhere", "1"), "2026-11-21 12:05:00.000001"), usage.ErrInFuture},
-			{"just not too far ahead", usagetest.On(usagetest.Recording("other", "1"), "2026-11-21 12:05"), nil},
-			{"over the quota", usagetest.Keyed(usagetest.Recording("hard", "10.5"), "a"), usage.ErrQuotaExceeded},
-			{"a refused key is not used", usagetest.Keyed(usagetest.Recording("hard", "10"), "a"), nil},
-			{"duplicate, even at the limit", usagetest.Keyed(usagetest.Recording("hard", "10"), "a"), usage.ErrDuplicate},
-			{"duplicate with another content", usagetest.On(usagetest.Keyed(usagetest.Recording("hard", "0"), "a"), "2025-01-01"), usage.ErrDuplicate},
-			{"at the limit", usagetest.Keyed(usagetest.Recording("hard", "1"), "b"), usage.ErrQuotaExceeded},
-			{"keys are case-sensitive", usagetest.Keyed(usagetest.Recording("hard", "0"), "A"), nil},
-			{"the same key on another meter", usagetest.Keyed(usagetest.Recording("soft", "1"), "a"), nil},
+			{"too far ahead, before the meter is looked at", usagetest.RecordedAt(usagetest.Recording("nowhere", "1"), "2026-11-21 12:05:00.000001"), usage.ErrInFuture},
+			{"just not too far ahead", usagetest.RecordedAt(usagetest.Recording("other", "1"), "2026-11-21 12:05"), nil},
+			{"over the quota", usagetest.WithKey(usagetest.Recording("hard", "10.5"), "a"), usage.ErrQuotaExceeded},
+			{"a refused key is not used", usagetest.WithKey(usagetest.Recording("hard", "10"), "a"), nil},
+			{"duplicate, even at the limit", usagetest.WithKey(usagetest.Recording("hard", "10"), "a"), usage.ErrDuplicate},
+			{"duplicate with another content", usagetest.RecordedAt(usagetest.WithKey(usagetest.Recording("hard", "0"), "a"), "2025-01-01"), usage.ErrDuplicate},
+			{"at the limit", usagetest.WithKey(usagetest.Recording("hard", "1"), "b"), usage.ErrQuotaExceeded},
+			{"keys are case-sensitive", usagetest.WithKey(usagetest.Recording("hard", "0"), "A"), nil},
+			{"the same key on another meter", usagetest.WithKey(usagetest.Recording("soft", "1"), "a"), nil},
 			{"soft meters never refuse", usagetest.Recording("soft", "100"), nil},
 			{"none meters never refuse", usagetest.Recording("none", "100"), nil},
 			{"a meter without entitlement is unlimited", usagetest.Recording("other", "1000000000000"), nil},
-			{"an earlier period has a count of its own", usagetest.On(usagetest.Recording("hard", "10"), "2026-10-31"), nil},
-			{"and the same limit", usagetest.On(usagetest.Recording("hard", "0.1"), "2026-10-31"), usage.ErrQuotaExceeded},
+			{"an earlier period has a count of its own", usagetest.RecordedAt(usagetest.Recording("hard", "10"), "2026-10-31"), nil},
+			{"and the same limit", usagetest.RecordedAt(usagetest.Recording("hard", "0.1"), "2026-10-31"), usage.ErrQuotaExceeded},
 		}
 		stored := 0
 		for _, step := range steps {
@@ -106,7 +106,7 @@ func TestRecordRefuses(t *testing.T) {
 		}
 
 		neighbour := w.NewTenant(t)
-		if _, err := w.Record(t.Context(), neighbour, usagetest.Keyed(usagetest.Recording("hard", "1"), "a")); err != nil {
+		if _, err := w.Record(t.Context(), neighbour, usagetest.WithKey(usagetest.Recording("hard", "1"), "a")); err != nil {
 			t.Errorf("another tenant's key: %v", err)
 		}
 		if _, err := w.Record(t.Context(), uuid.New(), usagetest.Recording("hard", "1")); err == nil || errors.As(err, new(*fault.Error)) {
@@ -119,7 +119,7 @@ func TestRecordRefusesTotalsThatDoNotFit(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Apply(t, usagetest.Meter("bytes", usage.Sum, usage.Never, usage.Soft))
+		w.Apply(t, usagetest.Meter("bytes", usage.Sum, usage.ResetNever, usage.EnforcementSoft))
 		tenantID := w.NewTenant(t)
 		// A thousand petabytes but for three events, in one that no caller could record.
 		w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("bytes", "0.000001")}, true)
@@ -152,14 +152,14 @@ func TestRecordRefusesTotalsThatDoNotFit(t *testing.T) {
 		// What the events themselves come to is counted as exactly; a view of them that is
 		// too large stops at the largest.
 		exec(`UPDATE usage_events SET quantity = $1`, int64(math.MaxInt64-1))
-		w.Apply(t, usagetest.Meter("bytes", usage.Count, usage.Never, usage.Soft))
-		w.Apply(t, usagetest.Meter("bytes", usage.Sum, usage.Never, usage.Soft))
+		w.Apply(t, usagetest.Meter("bytes", usage.Count, usage.ResetNever, usage.EnforcementSoft))
+		w.Apply(t, usagetest.Meter("bytes", usage.Sum, usage.ResetNever, usage.EnforcementSoft))
 		if got := w.Detail(t, tenantID, "bytes").Current.String(); got != "55340232221128.654836" { // six times 9,223,372,036,854.775806
 			t.Errorf("shows %s", got)
 		}
 		exec(`UPDATE usage_streams SET pruned_units = $1, pruned_millionths = 0, pruned_events = 1, pruned_highest = 1`, int64(money.MaxTotal))
-		w.Apply(t, usagetest.Meter("bytes", usage.Count, usage.Never, usage.Soft))
-		w.Apply(t, usagetest.Meter("bytes", usage.Sum, usage.Never, usage.Soft))
+		w.Apply(t, usagetest.Meter("bytes", usage.Count, usage.ResetNever, usage.EnforcementSoft))
+		w.Apply(t, usagetest.Meter("bytes", usage.Sum, usage.ResetNever, usage.EnforcementSoft))
 		if got := w.Detail(t, tenantID, "bytes").Current; got != (money.Total{Units: money.MaxTotal}) {
 			t.Errorf("shows %s", got)
 		}
@@ -172,7 +172,7 @@ func TestCountersFollowTheSubscription(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-05")
-		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), usagetest.Meter("disk", usage.LastValue, usage.Monthly, usage.Hard))
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), usagetest.Meter("disk", usage.LastValue, usage.ResetMonthly, usage.EnforcementHard))
 		tenantID := w.NewTenant(t)
 		record := func(amount string) {
 			t.Helper()
@@ -200,7 +200,7 @@ func TestCountersFollowTheSubscription(t *testing.T) {
 		want("0", "0", usagetest.Period("2026-11-10", "2026-12-10"))
 		record("20")
 		want("20", "20", usagetest.Period("2026-11-10", "2026-12-10"))
-		if _, err := w.Record(t.Context(), tenantID, usagetest.On(usagetest.Recording("calls", "300"), "2026-11-09")); err != nil {
+		if _, err := w.Record(t.Context(), tenantID, usagetest.RecordedAt(usagetest.Recording("calls", "300"), "2026-11-09")); err != nil {
 			t.Fatal(err)
 		}
 		want("20", "20", usagetest.Period("2026-11-10", "2026-12-10"))
@@ -223,7 +223,7 @@ func TestApplyMeters(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		first := usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard)
+		first := usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard)
 		w.Apply(t, first)
 		w.Apply(t, first)
 		tenantID := w.NewTenant(t)
@@ -233,7 +233,7 @@ func TestApplyMeters(t *testing.T) {
 			}
 		}
 		before := w.Detail(t, tenantID, "calls")
-		changed := usage.Meter{Code: "calls", Name: "API calls", Aggregation: usage.Max, Reset: usage.Never, Enforcement: usage.Soft, UnitLabel: new("calls")}
+		changed := usage.Meter{Code: "calls", Name: "API calls", Aggregation: usage.Max, Reset: usage.ResetNever, Enforcement: usage.EnforcementSoft, UnitLabel: new("calls")}
 		w.Apply(t, changed)
 		after := w.Detail(t, tenantID, "calls")
 		changed.ID = before.Meter.ID
@@ -254,11 +254,11 @@ func TestSummaryAndDetail(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Apply(t, usagetest.Meter("b", usage.Sum, usage.Daily, usage.Hard), usagetest.Meter("a", usage.Count, usage.Monthly, usage.Soft), usagetest.Meter("c", usage.Sum, usage.Never, usage.Hard))
+		w.Apply(t, usagetest.Meter("b", usage.Sum, usage.ResetDaily, usage.EnforcementHard), usagetest.Meter("a", usage.Count, usage.ResetMonthly, usage.EnforcementSoft), usagetest.Meter("c", usage.Sum, usage.ResetNever, usage.EnforcementHard))
 		tenantID := w.NewTenant(t)
 		w.Plans.Grant(tenantID, usage.Allowance{Billing: usagetest.Billing("2026-01-15", usage.Year, 1, "2026-01-15", "2027-01-15"), Limits: map[string]int64{"b": 30}})
 		for i := range 25 {
-			r := usagetest.On(usagetest.Recording("b", "1"), "2026-11-21 10:00")
+			r := usagetest.RecordedAt(usagetest.Recording("b", "1"), "2026-11-21 10:00")
 			at := r.RecordedAt.Add(time.Duration(i%5) * time.Minute)
 			r.RecordedAt = &at
 			r.Metadata = sqldb.JSON(fmt.Sprintf(`{"n": %d}`, i))
@@ -266,7 +266,7 @@ func TestSummaryAndDetail(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if _, err := w.Record(t.Context(), tenantID, usagetest.On(usagetest.Recording("b", "5"), "2026-11-20 23:59")); err != nil {
+		if _, err := w.Record(t.Context(), tenantID, usagetest.RecordedAt(usagetest.Recording("b", "5"), "2026-11-20 23:59")); err != nil {
 			t.Fatal(err)
 		}
 

@@ -37,7 +37,7 @@ func (s store) current(ctx context.Context, k StreamKey, m Meter, p Period, coun
 // level is current with the interrupted windows that count in a period besides it.
 func (s store) level(ctx context.Context, k StreamKey, m Meter, p Period, besides []Period, counters map[StreamKey][]*Counter) (money.Total, error) {
 	sum, err := s.current(ctx, k, m, p, counters)
-	if err != nil || m.Reset != Monthly {
+	if err != nil || m.Reset != ResetMonthly {
 		return sum.Value, err
 	}
 	for _, part := range besides {

@@ -22,7 +22,7 @@ func (s store) unsentAlert(ctx context.Context, id uuid.UUID) (Alert, error) {
 	if err != nil {
 		return Alert{}, sqldb.WrapAbsent(err, "read alert", errAlertSent)
 	}
-	names, err := i18n.Named(row.Meter.Name, row.FeatureName)
+	names, err := i18n.LocalizedNames(row.Meter.Name, row.FeatureName)
 	a := row.UsageAlert
 	return Alert{
 		ID: a.ID, TenantID: a.TenantID, Meter: MeterOf(row.Meter), MeterNames: names, Period: Period{Start: a.PeriodStart, End: a.PeriodEnd},

@@ -51,9 +51,9 @@ func (s store) meter(ctx context.Context, code string) (Meter, error) {
 	return MeterOf(row), sqldb.WrapAbsent(err, "read meter", errNoSuchMeter)
 }
 
-// anyMeter finds a meter that events refer to, deleted or not, and keeps its rules
+// lockMeter finds a meter that events refer to, deleted or not, and keeps its rules
 // as they are until the transaction ends.
-func (s store) anyMeter(ctx context.Context, id uuid.UUID) (Meter, error) {
+func (s store) lockMeter(ctx context.Context, id uuid.UUID) (Meter, error) {
 	row, err := s.q(ctx).AnyMeter(ctx, id)
 	return MeterOf(row), sqldb.WrapAbsent(err, "read meter of a stream", errNoSuchMeter)
 }

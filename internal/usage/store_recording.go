@@ -73,8 +73,8 @@ func (s store) insertStreams(ctx context.Context, keys []StreamKey) error {
 // lock locks the streams that exist and returns their states.
 func (s store) lock(ctx context.Context, keys []StreamKey) (map[StreamKey]streamState, error) {
 	found := make(map[StreamKey]streamState, len(keys))
-	among, args := s.amongStreams(1, keys)
-	return found, s.db.Each(ctx, sqldb.Query{
+	among, args := s.streamCondition(1, keys)
+	return found, s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "lock streams",
 		Text: `SELECT tenant_id, meter_id, pruned_before IS NOT NULL, summed_before FROM usage_streams WHERE (tenant_id, meter_id) ` +
 			among + ` ORDER BY tenant_id, meter_id FOR UPDATE`,
@@ -92,8 +92,8 @@ func (s store) lock(ctx context.Context, keys []StreamKey) (map[StreamKey]stream
 // counters reads the counters of streams whose periods overlap a time, its end included.
 func (s store) counters(ctx context.Context, keys []StreamKey, in Period) (map[StreamKey][]*Counter, error) {
 	found := make(map[StreamKey][]*Counter, len(keys))
-	among, args := s.amongStreams(3, keys)
-	return found, s.db.Each(ctx, sqldb.Query{
+	among, args := s.streamCondition(3, keys)
+	return found, s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "read counters",
 		Text: `SELECT c.tenant_id, c.meter_id, c.period_start, c.period_end, c.units, c.millionths, c.last_recorded_at
 FROM usage_counters c
@@ -113,7 +113,7 @@ WHERE c.period_end > $1::timestamptz AND c.period_start <= $2::timestamptz
 // countersAtQuery reads the counters of tenants whose periods contain now into found, which gets
 // every stream of the tenants, with an empty list where no such counter is stored.
 func (s store) countersAtQuery(tenantIDs []uuid.UUID, now time.Time, found map[StreamKey][]*Counter) sqldb.Query {
-	among, args := sqldb.Among(s.db, 3, "uuid", tenantIDs)
+	among, args := sqldb.InCondition(s.db, 3, "uuid", tenantIDs)
 	return sqldb.Query{
 		Doing: "read counters",
 		Text: `SELECT s.tenant_id, s.meter_id, c.period_start, c.period_end, c.units, c.millionths, c.last_recorded_at
@@ -171,9 +171,9 @@ func (s store) exec(ctx context.Context, query string, args []any) error {
 	return err
 }
 
-// amongStreams returns the condition that (tenant_id, meter_id) is one of the streams, of which
+// streamCondition returns the condition that (tenant_id, meter_id) is one of the streams, of which
 // there is at least one, with placeholders from first on.
-func (s store) amongStreams(first int, keys []StreamKey) (condition string, args []any) {
+func (s store) streamCondition(first int, keys []StreamKey) (condition string, args []any) {
 	rows := make([]any, 0, 2*len(keys))
 	for _, k := range keys {
 		rows = append(rows, k.TenantID, k.MeterID)

@@ -31,11 +31,11 @@ type stream struct {
 // entry is one submission of a batch.
 type entry struct {
 	*submission
-	verdict *verdict
-	period  Period
-	id      uuid.UUID // of its event
-	keyUsed bool      // a deleted event used its idempotency key
-	reach   *reach    // nil if only its period counts
+	verdict        *verdict
+	period         Period
+	id             uuid.UUID       // of its event
+	keyUsed        bool            // a deleted event used its idempotency key
+	countedPeriods *countedPeriods // nil if only its period counts
 }
 
 func (e *entry) key(k StreamKey) eventKey { return eventKey{StreamKey: k, Key: *e.IdempotencyKey} }
@@ -56,14 +56,14 @@ func (s *stream) keys() []eventKey {
 func (s *stream) complete(ctx context.Context, db store, now time.Time) error {
 	for _, e := range s.entries {
 		e.period = PeriodOf(s.meter.Reset, s.allowance.Billing, e.at)
-		if err := s.need(ctx, db, e.period, false); err != nil {
+		if err := s.ensureCounter(ctx, db, e.period, false); err != nil {
 			return err
 		}
-		if e.reach = s.reach(e, now); e.reach == nil {
+		if e.countedPeriods = s.countedPeriods(e, now); e.countedPeriods == nil {
 			continue
 		}
-		for _, p := range slices.Concat(e.reach.parts, e.reach.later) {
-			if err := s.need(ctx, db, p, true); err != nil {
+		for _, p := range slices.Concat(e.countedPeriods.parts, e.countedPeriods.later) {
+			if err := s.ensureCounter(ctx, db, p, true); err != nil {
 				return err
 			}
 		}
@@ -71,9 +71,9 @@ func (s *stream) complete(ctx context.Context, db store, now time.Time) error {
 	return nil
 }
 
-// need adds the counter of a period if it is missing, counted from the stored events. If keep is
+// ensureCounter adds the counter of a period if it is missing, counted from the stored events. If keep is
 // set, the counter is stored even if no entry changes it.
-func (s *stream) need(ctx context.Context, db store, p Period, keep bool) error {
+func (s *stream) ensureCounter(ctx context.Context, db store, p Period, keep bool) error {
 	if find(s.counters, p) != nil {
 		return nil
 	}
@@ -123,8 +123,8 @@ func (s *stream) rejection(e *entry, counters []*Counter, used map[eventKey]bool
 	}
 	limit := s.allowance.limit(s.meter.Code)
 	err := judge(s.meter, s.current(e, counters).Value, e.Quantity, limit)
-	if err == nil && e.reach != nil && e.reach.later != nil {
-		now := level(s.meter.Aggregation, counters, e.reach.later...)
+	if err == nil && e.countedPeriods != nil && e.countedPeriods.later != nil {
+		now := level(s.meter.Aggregation, counters, e.countedPeriods.later...)
 		err = judge(s.meter, now.Value, e.Quantity, limit)
 	}
 	return err
@@ -152,7 +152,7 @@ func (s *stream) accept(e *entry, now time.Time) storedEvent {
 // outcome is everything that follows from the stored events of a batch.
 type outcome struct {
 	changed []changedCounter
-	late    []Happened // in hours that are already summed
+	late    []CountedEvent // in hours that are already summed
 	alerts  []Alert
 	billed  []Figure
 }
@@ -169,14 +169,14 @@ func (s *stream) settle(stored map[uuid.UUID]bool, now time.Time, out *outcome) 
 		}
 		before := find(s.counters, e.period).Value
 		s.count(e, s.counters)
-		if alert, due := s.alertAfter(e, now); due {
+		if alert, due := s.nextAlert(e, now); due {
 			out.alerts = append(out.alerts, alert)
 		}
-		if f, needed := s.figure(e, before); s.billable && needed {
+		if f, needed := s.newFigure(e, before); s.billable && needed {
 			out.billed = append(out.billed, f)
 		}
 		if s.summedBefore != nil && e.at.Before(*s.summedBefore) {
-			out.late = append(out.late, Happened{Stream: s.key, ID: e.id, Quantity: e.Quantity, At: e.at})
+			out.late = append(out.late, CountedEvent{Stream: s.key, ID: e.id, Quantity: e.Quantity, At: e.at})
 		}
 	}
 	for _, c := range s.counters {

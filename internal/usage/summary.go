@@ -19,7 +19,7 @@ type cachedSummary struct {
 
 // isCurrent reports whether a time is in the periods of the summary.
 func (s *cachedSummary) isCurrent(now time.Time) bool {
-	if !s.Period.Equal(PeriodOf(Monthly, s.billing, now)) || !slices.EqualFunc(s.interrupted, s.billing.Interrupted(now), Period.Equal) {
+	if !s.Period.Equal(PeriodOf(ResetMonthly, s.billing, now)) || !slices.EqualFunc(s.interrupted, s.billing.InterruptedWindows(now), Period.Equal) {
 		return false
 	}
 	for _, r := range s.Readings {
@@ -75,7 +75,7 @@ func (s *Service) summarize(ctx context.Context, tenantIDs []uuid.UUID, meters *
 	now := s.clock.Now()
 	counters := map[StreamKey][]*Counter{}
 	queries, read := s.plans.Allowances(ctx, tenantIDs)
-	if err := s.store.db.Each(ctx, slices.Concat(before, queries, []sqldb.Query{s.store.countersAtQuery(tenantIDs, now, counters)})...); err != nil {
+	if err := s.store.db.QueryAll(ctx, slices.Concat(before, queries, []sqldb.Query{s.store.countersAtQuery(tenantIDs, now, counters)})...); err != nil {
 		return nil, err
 	}
 	allowances, err := read(ctx)
@@ -96,8 +96,8 @@ func (s *Service) summarize(ctx context.Context, tenantIDs []uuid.UUID, meters *
 
 // summaryOf builds the summary of one tenant from its counters.
 func (s *Service) summaryOf(ctx context.Context, tenantID uuid.UUID, a Allowance, meters []Meter, now time.Time, counters map[StreamKey][]*Counter) (cachedSummary, error) {
-	summary := Summary{TenantID: tenantID, Period: PeriodOf(Monthly, a.Billing, now), Readings: make([]Reading, len(meters))}
-	interrupted := a.Billing.Interrupted(now)
+	summary := Summary{TenantID: tenantID, Period: PeriodOf(ResetMonthly, a.Billing, now), Readings: make([]Reading, len(meters))}
+	interrupted := a.Billing.InterruptedWindows(now)
 	for i, m := range meters {
 		r := Reading{Meter: m, Period: PeriodOf(m.Reset, a.Billing, now), Limit: a.limit(m.Code)}
 		var err error

@@ -23,7 +23,7 @@ func TestSummariesOfManyTenants(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard))
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 		ids := make([]uuid.UUID, 9)
 		want := map[uuid.UUID]string{}
 		for i := range ids {
@@ -80,8 +80,8 @@ func TestSummaryTables(t *testing.T) {
 	w := usagetest.New(t, db, "2026-11-21 12:00")
 	var applied []usage.Meter
 	for _, aggregation := range []usage.Aggregation{usage.Sum, usage.LastValue} {
-		for _, reset := range []usage.ResetInterval{usage.Monthly, usage.Never} {
-			applied = append(applied, usagetest.Meter(string(aggregation)+string(reset), aggregation, reset, usage.Soft))
+		for _, reset := range []usage.ResetInterval{usage.ResetMonthly, usage.ResetNever} {
+			applied = append(applied, usagetest.Meter(string(aggregation)+string(reset), aggregation, reset, usage.EnforcementSoft))
 		}
 	}
 	w.Apply(t, applied...)

@@ -10,11 +10,11 @@ import (
 
 // The statuses of a VAT number, as the API shows them.
 const (
-	None    = "none"    // there is no number
-	Pending = "pending" // the registry has not answered yet
-	Valid   = "valid"
-	Invalid = "invalid"
-	Unknown = "unknown" // the registry could not answer
+	StatusNone    = "none"    // there is no number
+	StatusPending = "pending" // the registry has not answered yet
+	StatusValid   = "valid"
+	StatusInvalid = "invalid"
+	StatusUnknown = "unknown" // the registry could not answer
 )
 
 // Scheme is a system of VAT numbers.
@@ -98,8 +98,8 @@ func SchemeOf(country string) Scheme {
 	return NoScheme
 }
 
-// InUnion reports whether a country (ISO 3166-1 alpha-2) is a member of the union.
-func InUnion(country string) bool { return SchemeOf(country) == Union }
+// IsInUnion reports whether a country (ISO 3166-1 alpha-2) is a member of the union.
+func IsInUnion(country string) bool { return SchemeOf(country) == Union }
 
 // CountryOf returns the country (ISO 3166-1 alpha-2) that a VAT number begins with, "" if
 // its numbers are not checked here.

@@ -55,18 +55,18 @@ type result struct {
 	interrupted bool // the service stops; the attempt does not count
 }
 
-func (r result) ok() bool {
+func (r result) isOK() bool {
 	return r.made && r.attempt.StatusCode != nil && *r.attempt.StatusCode >= 200 && *r.attempt.StatusCode < 300
 }
 
-// gone reports whether the endpoint wants nothing any more.
-func (r result) gone() bool {
+// isGone reports whether the endpoint wants nothing any more.
+func (r result) isGone() bool {
 	return r.made && r.attempt.StatusCode != nil && *r.attempt.StatusCode == http.StatusGone
 }
 
-// next returns when the delivery is tried again, nil for never.
-func (r result) next() *time.Time {
-	if r.ok() || r.gone() || r.task.attempt >= len(delays) {
+// nextAttempt returns when the delivery is tried again, nil for never.
+func (r result) nextAttempt() *time.Time {
+	if r.isOK() || r.isGone() || r.task.attempt >= len(delays) {
 		return nil
 	}
 	delay := delays[r.task.attempt]

@@ -44,7 +44,7 @@ func (s *Service) Deliveries(ctx context.Context, tenantID *uuid.UUID, id uuid.U
 // Test sends an event to an endpoint, whatever types it chose.
 func (s *Service) Test(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (d Delivery, err error) {
 	_, err = s.change(ctx, tenantID, id, func(ctx context.Context, e *Endpoint) error {
-		made, err := s.outbox.send(ctx, hook.Event{Type: hook.Test, TenantID: tenantID, Data: hook.Is(view(*e))},
+		made, err := s.outbox.send(ctx, hook.Event{Type: hook.Test, TenantID: tenantID, Data: hook.StaticData(view(*e))},
 			[]listener{{id: e.ID, enabled: e.Enabled}})
 		if err != nil {
 			return err

@@ -44,13 +44,13 @@ func NewOutbox(db *sqldb.DB, c clock.Clock) *Outbox {
 // Add implements hook.Outbox.
 func (o *Outbox) Add(ctx context.Context, e hook.Event) error {
 	return o.db.Tx(ctx, func(ctx context.Context) error {
-		all, err := o.store.listening(ctx, e.TenantID)
+		all, err := o.store.listListeners(ctx, e.TenantID)
 		if err != nil {
 			return err
 		}
 		var to []listener
 		for _, l := range all {
-			if wants(l.types, e.Type) {
+			if isSubscribed(l.types, e.Type) {
 				to = append(to, l)
 			}
 		}
@@ -80,7 +80,7 @@ type message struct {
 // send stores an event with a delivery to each of some endpoints, in the transaction of
 // ctx, and returns the deliveries. One to an endpoint that is disabled has failed already.
 func (o *Outbox) send(ctx context.Context, e hook.Event, to []listener) ([]Delivery, error) {
-	inPlain, err := o.plain(ctx, e.TenantID)
+	inPlain, err := o.resourceContext(ctx, e.TenantID)
 	if err != nil {
 		return nil, err
 	}
@@ -120,9 +120,9 @@ func newDelivery(event uuid.UUID, t hook.Type, to listener, now time.Time) Deliv
 	return d
 }
 
-// plain returns a context in which a resource looks the same whoever changed it: without a
+// resourceContext returns a context in which a resource looks the same whoever changed it: without a
 // caller, and in the tenant's language.
-func (o *Outbox) plain(ctx context.Context, tenantID *uuid.UUID) (context.Context, error) {
+func (o *Outbox) resourceContext(ctx context.Context, tenantID *uuid.UUID) (context.Context, error) {
 	ctx = i18n.With(authz.With(ctx, nil), i18n.Default)
 	if tenantID == nil || o.Languages == nil {
 		return ctx, nil

@@ -40,7 +40,7 @@ func (q queue) add(n int) uuid.UUID {
 		q.t.Fatal(err)
 	}
 	for range n {
-		err := q.outbox.Add(q.t.Context(), hook.Event{Type: hook.Test, Data: hook.Is("something")})
+		err := q.outbox.Add(q.t.Context(), hook.Event{Type: hook.Test, Data: hook.StaticData("something")})
 		if err != nil {
 			q.t.Fatal(err)
 		}
@@ -53,7 +53,7 @@ func (q queue) add(n int) uuid.UUID {
 }
 
 // claimAt claims for endpoints at a time of the machine.
-func (q queue) claimAt(machine time.Time, rooms ...room) []task {
+func (q queue) claimAt(machine time.Time, rooms ...capacity) []task {
 	q.t.Helper()
 	list, err := q.claim(q.t.Context(), noon, machine, rooms)
 	if err != nil {
@@ -76,7 +76,7 @@ func TestClaims(t *testing.T) {
 		if early, _ := q.dueEndpoints(t.Context(), noon.Add(-time.Second)); len(early) != 0 {
 			t.Errorf("a second before, %v are due", early)
 		}
-		first := q.claimAt(noon, room{long, 3}, room{short, 3}, room{none, 3})
+		first := q.claimAt(noon, capacity{long, 3}, capacity{short, 3}, capacity{none, 3})
 		count := map[uuid.UUID]int{}
 		for _, one := range first {
 			count[one.endpoint.ID]++
@@ -87,14 +87,14 @@ func TestClaims(t *testing.T) {
 		if count[long] != 3 || count[short] != 1 || len(first) != 4 {
 			t.Errorf("claimed %v", count)
 		}
-		if rest := q.claimAt(noon, room{long, 3}, room{short, 3}); len(rest) != 2 {
+		if rest := q.claimAt(noon, capacity{long, 3}, capacity{short, 3}); len(rest) != 2 {
 			t.Errorf("%d are left", len(rest))
 		}
-		if again := q.claimAt(noon.Add(leaseTime), room{long, 9}); len(again) != 0 {
+		if again := q.claimAt(noon.Add(leaseTime), capacity{long, 9}); len(again) != 0 {
 			t.Errorf("%d are leased twice", len(again))
 		}
 		after := noon.Add(leaseTime + time.Second)
-		second := q.claimAt(after, room{long, 9}, room{short, 9})
+		second := q.claimAt(after, capacity{long, 9}, capacity{short, 9})
 		if len(second) != 6 {
 			t.Errorf("%d are sent again after the leases", len(second))
 		}
@@ -114,7 +114,7 @@ func TestClaims(t *testing.T) {
 				t.Errorf("%+v %v", d, err)
 			}
 		}
-		if left := q.claimAt(after.Add(time.Hour), room{long, 9}, room{short, 9}); len(left) != 0 {
+		if left := q.claimAt(after.Add(time.Hour), capacity{long, 9}, capacity{short, 9}); len(left) != 0 {
 			t.Errorf("%d come back", len(left))
 		}
 		times, err := q.deleteOld(t.Context(), time.Time{}, noon.Add(time.Second), 4)
@@ -141,7 +141,7 @@ func TestBacklog(t *testing.T) {
 		q.add(1)
 		q.add(0)
 		want("all are due", noon.Add(time.Minute), Backlog{Waiting: 4, Lag: time.Minute})
-		tasks := q.claimAt(noon, room{long, 9})
+		tasks := q.claimAt(noon, capacity{long, 9})
 		later := noon.Add(time.Hour)
 		for _, one := range tasks {
 			if err := q.recordOutcomes(t.Context(), []outcome{{one.delivery, one.lease, pending, 1, []Attempt{{At: noon}}, &later}}); err != nil {
@@ -197,7 +197,7 @@ func TestOutboxIsPartOfTheChange(t *testing.T) {
 			t.Errorf("the change was made without its event: %+v %v", now, err)
 		}
 		// What cannot be encoded is no message either.
-		err := q.outbox.Add(t.Context(), hook.Event{Type: hook.TenantCreated, Data: hook.Is(func() {})})
+		err := q.outbox.Add(t.Context(), hook.Event{Type: hook.TenantCreated, Data: hook.StaticData(func() {})})
 		if err == nil || events() != 0 {
 			t.Errorf("%v, %d events", err, events())
 		}

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	// givenUp is how long nothing was delivered to an endpoint before it is disabled, from
+	// disableAfter is how long nothing was delivered to an endpoint before it is disabled, from
 	// the first failure since the last success on.
-	givenUp = 5 * 24 * time.Hour
+	disableAfter = 5 * 24 * time.Hour
 	// maxRecords is how many results are stored in one transaction.
 	maxRecords = 256
 	// recordTimeout bounds that transaction.
@@ -69,7 +69,7 @@ func (s *Service) recordAll(ctx context.Context, batch []result) error {
 				h = &health{Endpoint: e}
 				changes[e.ID] = h
 			}
-			h.note(r)
+			h.recordResult(r)
 		}
 		if len(outcomes) == 0 {
 			return nil
@@ -95,26 +95,26 @@ type outcome struct {
 	status          string
 	attempt         int
 	attempts        []Attempt
-	next            *time.Time
+	nextAttempt     *time.Time
 }
 
 func outcomeOf(r result, enabled bool) outcome {
 	o := outcome{delivery: r.delivery, lease: r.lease, status: pending, attempt: r.task.attempt, attempts: r.attempts}
 	switch {
 	case r.interrupted && enabled:
-		o.next = &r.attempt.At // at once, by whoever comes next
+		o.nextAttempt = &r.attempt.At // at once, by whoever comes next
 		return o
 	case r.made && !r.interrupted:
 		o.attempt++
 		o.attempts = append(o.attempts, r.attempt)
 		o.attempts = o.attempts[max(0, len(o.attempts)-maxAttempts):]
-		o.next = r.next()
+		o.nextAttempt = r.nextAttempt()
 	}
 	switch {
-	case r.ok():
+	case r.isOK():
 		o.status = delivered
-	case o.next == nil, !enabled:
-		o.status, o.next = failed, nil
+	case o.nextAttempt == nil, !enabled:
+		o.status, o.nextAttempt = failed, nil
 	}
 	return o
 }
@@ -123,20 +123,20 @@ func outcomeOf(r result, enabled bool) outcome {
 type health struct {
 	Endpoint
 	delivered *time.Time // the last success of the batch
-	gone      bool
+	isGone    bool
 	noted     bool
 }
 
-func (h *health) note(r result) {
+func (h *health) recordResult(r result) {
 	switch at := r.attempt.At; {
 	case !r.made || r.interrupted:
-	case r.ok():
+	case r.isOK():
 		if h.delivered == nil || at.After(*h.delivered) {
 			h.delivered = &at
 		}
 		h.failingSince, h.noted = nil, true
 	default:
-		h.gone = h.gone || r.gone()
+		h.isGone = h.isGone || r.isGone()
 		if h.failingSince == nil {
 			h.failingSince, h.noted = &at, true
 		}
@@ -154,18 +154,18 @@ func (s *Service) recordHealth(ctx context.Context, h *health) error {
 	switch {
 	case !h.Enabled:
 		return nil
-	case h.gone:
+	case h.isGone:
 		return s.disable(ctx, h.Endpoint, reasonGone)
-	case h.failingSince != nil && !h.failingSince.After(s.deps.Clock.Now().Add(-givenUp)):
+	case h.failingSince != nil && !h.failingSince.After(s.deps.Clock.Now().Add(-disableAfter)):
 		return s.disable(ctx, h.Endpoint, reasonFailing)
 	}
 	return nil
 }
 
-// GiveUp is a periodic job: it disables the endpoints to which nothing was delivered for too
+// DisableFailing is a periodic job: it disables the endpoints to which nothing was delivered for too
 // long and for which nothing is left to try. The others are disabled by their next failure.
-func (s *Service) GiveUp(ctx context.Context) error {
-	ids, err := s.store.givenUp(ctx, s.deps.Clock.Now().Add(-givenUp))
+func (s *Service) DisableFailing(ctx context.Context) error {
+	ids, err := s.store.listFailing(ctx, s.deps.Clock.Now().Add(-disableAfter))
 	if err != nil {
 		return err
 	}
@@ -194,9 +194,9 @@ func (s *Service) disable(ctx context.Context, e Endpoint, reason string) error 
 	if err := s.store.failPending(ctx, e.ID); err != nil {
 		return err
 	}
-	before := recorded(e)
+	before := auditFields(e)
 	e.Enabled, e.DisabledReason = false, &reason
-	if err := s.record(ctx, "disabled", e, before, recorded(e)); err != nil {
+	if err := s.record(ctx, "disabled", e, before, auditFields(e)); err != nil {
 		return err
 	}
 	s.deps.DB.AfterCommit(ctx, func() {
@@ -205,11 +205,11 @@ func (s *Service) disable(ctx context.Context, e Endpoint, reason string) error 
 	if reason != reasonFailing || e.TenantID == nil {
 		return nil
 	}
-	return s.tellOwner(ctx, e)
+	return s.mailOwner(ctx, e)
 }
 
-// tellOwner mails the owner of a tenant that an endpoint was disabled.
-func (s *Service) tellOwner(ctx context.Context, e Endpoint) error {
+// mailOwner mails the owner of a tenant that an endpoint was disabled.
+func (s *Service) mailOwner(ctx context.Context, e Endpoint) error {
 	t, err := s.deps.Tenants.Get(ctx, *e.TenantID)
 	if err != nil {
 		return err

@@ -41,8 +41,8 @@ func newSecret() string {
 	return secretPrefix + base64.StdEncoding.EncodeToString(key)
 }
 
-// rotated returns the secrets with a new present one, without those that are over.
-func (s secrets) rotated(text string, now time.Time) secrets {
+// rotate returns the secrets with a new present one, without those that are over.
+func (s secrets) rotate(text string, now time.Time) secrets {
 	until := now.Add(overlap)
 	next := secrets{{Text: text}}
 	for _, old := range s {
@@ -78,8 +78,8 @@ func Signature(secret, id string, at int64, body []byte) string {
 	return "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// stored returns the secrets as the database has them.
-func (s secrets) stored() (string, error) {
+// encode returns the secrets as the database has them.
+func (s secrets) encode() (string, error) {
 	text, err := json.Marshal(s)
 	if err != nil {
 		return "", fmt.Errorf("encode secrets: %w", err)

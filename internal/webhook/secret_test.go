@@ -22,25 +22,25 @@ func TestRotatedSecrets(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	s := secrets{{Text: newSecret()}}
 	first := s[0].Text
-	s = s.rotated(newSecret(), now)
+	s = s.rotate(newSecret(), now)
 	signed := func(at time.Time) int { return len(strings.Fields(s.sign("id", 1, nil, at))) }
 	if len(s) != 2 || s[1].Text != first || s[0].Until != nil || signed(now.Add(overlap-time.Second)) != 2 || signed(now.Add(overlap)) != 1 {
 		t.Errorf("%+v", s)
 	}
-	s = s.rotated(newSecret(), now.Add(time.Hour))
+	s = s.rotate(newSecret(), now.Add(time.Hour))
 	if len(s) != 3 || !s[2].Until.Equal(now.Add(overlap)) || !s[1].Until.Equal(now.Add(time.Hour+overlap)) {
 		t.Errorf("%+v", s)
 	}
-	if later := s.rotated(newSecret(), now.Add(overlap+time.Minute)); len(later) != 3 {
+	if later := s.rotate(newSecret(), now.Add(overlap+time.Minute)); len(later) != 3 {
 		t.Errorf("what is over is kept: %+v", later)
 	}
 	for range 20 {
-		s = s.rotated(newSecret(), now.Add(2*time.Hour))
+		s = s.rotate(newSecret(), now.Add(2*time.Hour))
 	}
 	if len(s) != maxSecrets || signed(now.Add(2*time.Hour)) != maxSecrets {
 		t.Errorf("%d secrets", len(s))
 	}
-	text, err := s.stored()
+	text, err := s.encode()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -77,13 +77,13 @@ func (d *sender) wake(endpoints ...uuid.UUID) {
 		d.due[id] = true
 	}
 	d.mu.Unlock()
-	d.poke()
+	d.wakeUp()
 }
 
 // wakeAll makes the sender look at every endpoint with something due, uuid.Nil.
 func (d *sender) wakeAll() { d.wake(uuid.Nil) }
 
-func (d *sender) poke() {
+func (d *sender) wakeUp() {
 	select {
 	case d.signal <- struct{}{}:
 	default: // it is about to look anyway
@@ -105,7 +105,7 @@ func (d *sender) run(ctx context.Context) error {
 		case <-tick.C:
 			d.wakeAll()
 		case <-d.signal:
-			d.round(ctx, work, &attempts)
+			d.runRound(ctx, work, &attempts)
 		}
 	}
 	timer := time.AfterFunc(drain, stop)
@@ -116,14 +116,14 @@ func (d *sender) run(ctx context.Context) error {
 	return nil
 }
 
-// round takes what is due for the endpoints to look at, as far as there is room, and starts
+// runRound takes what is due for the endpoints to look at, as far as there is room, and starts
 // the attempts.
-func (d *sender) round(ctx, work context.Context, attempts *sync.WaitGroup) {
-	rooms, err := d.rooms(ctx)
+func (d *sender) runRound(ctx, work context.Context, attempts *sync.WaitGroup) {
+	rooms, err := d.listCapacities(ctx)
 	var to map[uuid.UUID]string
 	if err == nil && len(rooms) > 0 {
 		if to, err = d.svc.store.destinations(ctx, rooms); err == nil {
-			rooms = d.withinHosts(rooms, to)
+			rooms = d.limitPerHost(rooms, to)
 		} else {
 			rooms = nil
 		}
@@ -155,14 +155,14 @@ func (d *sender) round(ctx, work context.Context, attempts *sync.WaitGroup) {
 	}
 }
 
-// room is how many deliveries of an endpoint can be taken.
-type room struct {
+// capacity is how many deliveries of an endpoint can be taken.
+type capacity struct {
 	endpoint uuid.UUID
 	room     int
 }
 
-// rooms returns the endpoints to look at, each with its room, as many as fit.
-func (d *sender) rooms(ctx context.Context) ([]room, error) {
+// listCapacities returns the endpoints to look at, each with its room, as many as fit.
+func (d *sender) listCapacities(ctx context.Context) ([]capacity, error) {
 	d.mu.Lock()
 	due := d.due
 	d.due = map[uuid.UUID]bool{}
@@ -180,10 +180,10 @@ func (d *sender) rooms(ctx context.Context) ([]room, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	left := maxFlying - d.total
-	var rooms []room
+	var rooms []capacity
 	// The order is by chance, so that the same ones do not always come last.
 	for id := range maps.Keys(due) {
-		r := room{id, min(d.share(id)-d.flying[id], left)}
+		r := capacity{id, min(d.attemptLimit(id)-d.flying[id], left)}
 		if r.room <= 0 {
 			d.more[id] = true
 			continue
@@ -194,13 +194,13 @@ func (d *sender) rooms(ctx context.Context) ([]room, error) {
 	return rooms, nil
 }
 
-// withinHosts reduces rooms to the attempts that each destination has left. An endpoint that gets
+// limitPerHost reduces rooms to the attempts that each destination has left. An endpoint that gets
 // none is looked at again with the next poll.
-func (d *sender) withinHosts(rooms []room, to map[uuid.UUID]string) []room {
+func (d *sender) limitPerHost(rooms []capacity, to map[uuid.UUID]string) []capacity {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	planned := map[string]int{}
-	var kept []room
+	var kept []capacity
 	for _, r := range rooms {
 		host := to[r.endpoint]
 		r.room = min(r.room, maxOfHost-d.toHost[host]-planned[host])
@@ -214,8 +214,8 @@ func (d *sender) withinHosts(rooms []room, to map[uuid.UUID]string) []room {
 	return kept
 }
 
-// share is how many attempts to an endpoint there may be at once.
-func (d *sender) share(id uuid.UUID) int {
+// attemptLimit is how many attempts to an endpoint there may be at once.
+func (d *sender) attemptLimit(id uuid.UUID) int {
 	if d.slow[id] {
 		return maxOfSlow
 	}
@@ -230,7 +230,7 @@ func (d *sender) deliver(ctx context.Context, t task) {
 		d.observe(r)
 	}
 	d.results <- r
-	d.landed(t.endpoint.ID, r)
+	d.finishAttempt(t.endpoint.ID, r)
 }
 
 // observe counts an attempt, unless the end of the service interrupted it.
@@ -240,7 +240,7 @@ func (d *sender) observe(r result) {
 	}
 	outcome := "failed"
 	switch {
-	case r.ok():
+	case r.isOK():
 		outcome = "answered"
 	case r.attempt.StatusCode != nil:
 		outcome = "refused"
@@ -248,9 +248,9 @@ func (d *sender) observe(r result) {
 	d.svc.deps.Observe(outcome, time.Duration(r.attempt.DurationMS)*time.Millisecond)
 }
 
-// landed gives back the room of an attempt. The sender looks again at an endpoint with more
+// finishAttempt gives back the room of an attempt. The sender looks again at an endpoint with more
 // once half of its room is free, so that it takes several at once.
-func (d *sender) landed(id uuid.UUID, r result) {
+func (d *sender) finishAttempt(id uuid.UUID, r result) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.total--
@@ -260,14 +260,14 @@ func (d *sender) landed(id uuid.UUID, r result) {
 	if d.flying[id]--; d.flying[id] == 0 {
 		delete(d.flying, id)
 	}
-	if r.attempt.DurationMS > slow.Milliseconds() || !r.ok() {
+	if r.attempt.DurationMS > slow.Milliseconds() || !r.isOK() {
 		d.slow[id] = true
 	} else {
 		delete(d.slow, id)
 	}
-	if d.more[id] && d.flying[id] <= d.share(id)/2 {
+	if d.more[id] && d.flying[id] <= d.attemptLimit(id)/2 {
 		delete(d.more, id)
 		d.due[id] = true
-		d.poke()
+		d.wakeUp()
 	}
 }

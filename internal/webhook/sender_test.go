@@ -49,7 +49,7 @@ func unanswered(attempt int) result {
 
 func TestWhichAnswersDeliver(t *testing.T) {
 	t.Parallel()
-	for status, want := range map[int]struct{ ok, gone bool }{
+	for status, want := range map[int]struct{ isOK, isGone bool }{
 		100: {false, false},
 		199: {false, false},
 		200: {true, false},
@@ -65,15 +65,15 @@ func TestWhichAnswersDeliver(t *testing.T) {
 		503: {false, false},
 	} {
 		r := answered(status, 0)
-		if r.ok() != want.ok || r.gone() != want.gone {
-			t.Errorf("%d: ok %v, gone %v", status, r.ok(), r.gone())
+		if r.isOK() != want.isOK || r.isGone() != want.isGone {
+			t.Errorf("%d: ok %v, gone %v", status, r.isOK(), r.isGone())
 		}
 	}
 	none := unanswered(0)
-	if none.ok() || none.gone() {
+	if none.isOK() || none.isGone() {
 		t.Error("no answer is an answer")
 	}
-	if unsent := (result{}); unsent.ok() || unsent.gone() {
+	if unsent := (result{}); unsent.isOK() || unsent.isGone() {
 		t.Error("what was not sent was answered")
 	}
 }
@@ -84,7 +84,7 @@ func TestNextAttempt(t *testing.T) {
 		earliest, latest := delay*8/10, delay*12/10
 		shortest, longest := latest, earliest
 		for range 500 {
-			next := unanswered(n).next()
+			next := unanswered(n).nextAttempt()
 			if next == nil {
 				t.Fatalf("nothing follows attempt %d", n+1)
 			}
@@ -103,7 +103,7 @@ func TestNextAttempt(t *testing.T) {
 		"after a success":        answered(200, 0),
 		"after a 410":            answered(410, 0),
 	} {
-		if r.next() != nil {
+		if r.nextAttempt() != nil {
 			t.Errorf("%s it is tried again", name)
 		}
 	}
@@ -138,7 +138,7 @@ func TestOutcomes(t *testing.T) {
 		"a failure of the ninth attempt": {answered(503, 8), true, pending, 9, 1, true},
 	} {
 		o := outcomeOf(tt.r, tt.enabled)
-		if o.status != tt.status || o.attempt != tt.attempt || len(o.attempts) != tt.made || (o.next != nil) != tt.again {
+		if o.status != tt.status || o.attempt != tt.attempt || len(o.attempts) != tt.made || (o.nextAttempt != nil) != tt.again {
 			t.Errorf("%s: %+v", name, o)
 		}
 	}
@@ -170,7 +170,7 @@ func TestHealth(t *testing.T) {
 		since     *time.Time // since when it fails
 		delivered *time.Time
 		noted     bool
-		gone      bool
+		isGone    bool
 	}{
 		"the first failure":          {nil, []result{unanswered(0)}, &noon, nil, true, false},
 		"another failure":            {&before, []result{unanswered(0)}, &before, nil, false, false},
@@ -186,7 +186,7 @@ func TestHealth(t *testing.T) {
 	} {
 		h := &health{Endpoint: Endpoint{failingSince: tt.was}}
 		for _, r := range tt.results {
-			h.note(r)
+			h.recordResult(r)
 		}
 		if diff := cmp.Diff(tt.since, h.failingSince); diff != "" {
 			t.Errorf("%s: it fails since%s", name, diff)
@@ -194,8 +194,8 @@ func TestHealth(t *testing.T) {
 		if diff := cmp.Diff(tt.delivered, h.delivered); diff != "" {
 			t.Errorf("%s: it was delivered%s", name, diff)
 		}
-		if h.noted != tt.noted || h.gone != tt.gone {
-			t.Errorf("%s: noted %v, gone %v", name, h.noted, h.gone)
+		if h.noted != tt.noted || h.isGone != tt.isGone {
+			t.Errorf("%s: noted %v, gone %v", name, h.noted, h.isGone)
 		}
 	}
 }
@@ -240,7 +240,7 @@ func TestShares(t *testing.T) {
 	d.slow[hanging] = true
 	d.flying[busy], d.total = maxOfEndpoint-3, maxOfEndpoint-3
 	d.wake(healthy, hanging, busy)
-	rooms, err := d.rooms(t.Context())
+	rooms, err := d.listCapacities(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,15 +254,15 @@ func TestShares(t *testing.T) {
 	// One without room is looked at again when it has some.
 	d.flying[hanging] = maxOfSlow
 	d.wake(hanging)
-	if rooms, _ := d.rooms(t.Context()); len(rooms) != 0 || !d.more[hanging] {
+	if rooms, _ := d.listCapacities(t.Context()); len(rooms) != 0 || !d.more[hanging] {
 		t.Errorf("%v, more %v", rooms, d.more)
 	}
 	d.total += maxOfSlow
-	d.landed(hanging, unanswered(0))
+	d.finishAttempt(hanging, unanswered(0))
 	if !d.due[hanging] || !d.slow[hanging] {
 		t.Errorf("due %v, slow %v", d.due, d.slow)
 	}
-	d.landed(hanging, answered(200, 0))
+	d.finishAttempt(hanging, answered(200, 0))
 	if d.slow[hanging] || d.flying[hanging] != 0 {
 		t.Errorf("after a quick answer: slow %v, flying %v", d.slow, d.flying)
 	}
@@ -271,7 +271,7 @@ func TestShares(t *testing.T) {
 	full.total = maxFlying - 5
 	full.wake(healthy, busy)
 	sum := 0
-	rooms, _ = full.rooms(t.Context())
+	rooms, _ = full.listCapacities(t.Context())
 	for _, r := range rooms {
 		sum += r.room
 	}
@@ -287,18 +287,18 @@ func TestAttemptsToOneHost(t *testing.T) {
 	ids := []uuid.UUID{uuid.New(), uuid.New(), uuid.New(), uuid.New()}
 	to := map[uuid.UUID]string{ids[0]: "a x.test", ids[1]: "a x.test", ids[2]: "b x.test", ids[3]: "a y.test"}
 	d.toHost["a x.test"] = 3
-	rooms := d.withinHosts([]room{{ids[0], 10}, {ids[1], 10}, {ids[2], 16}, {ids[3], 2}}, to)
-	if want := []room{{ids[0], 10}, {ids[1], 3}, {ids[2], 16}, {ids[3], 2}}; !slices.Equal(rooms, want) {
+	rooms := d.limitPerHost([]capacity{{ids[0], 10}, {ids[1], 10}, {ids[2], 16}, {ids[3], 2}}, to)
+	if want := []capacity{{ids[0], 10}, {ids[1], 3}, {ids[2], 16}, {ids[3], 2}}; !slices.Equal(rooms, want) {
 		t.Errorf("%v, want %v", rooms, want)
 	}
 	d.toHost["a x.test"] = maxOfHost
-	if rooms := d.withinHosts([]room{{ids[0], 1}}, to); len(rooms) != 0 || !d.more[ids[0]] {
+	if rooms := d.limitPerHost([]capacity{{ids[0], 1}}, to); len(rooms) != 0 || !d.more[ids[0]] {
 		t.Errorf("%v at the limit of the host", rooms)
 	}
 	d.flying[ids[0]], d.total = 1, 1
 	r := answered(200, 0)
 	r.destination = "a x.test"
-	d.landed(ids[0], r)
+	d.finishAttempt(ids[0], r)
 	if d.toHost["a x.test"] != maxOfHost-1 {
 		t.Errorf("%d after an attempt has ended", d.toHost["a x.test"])
 	}
@@ -315,7 +315,7 @@ func TestSlowAnswers(t *testing.T) {
 		r := answered(200, 0)
 		r.attempt.DurationMS = tt.took.Milliseconds()
 		d.flying[id], d.total = 1, 1
-		d.landed(id, r)
+		d.finishAttempt(id, r)
 		if d.slow[id] != tt.slow {
 			t.Errorf("after %s: slow %v", tt.took, d.slow[id])
 		}
@@ -362,7 +362,7 @@ func TestWhichURLs(t *testing.T) {
 func TestChosenTypes(t *testing.T) {
 	t.Parallel()
 	for _, one := range hook.Types() {
-		if !wants([]string{everything}, one) || !wants([]string{"x", string(one)}, one) || wants([]string{"x"}, one) || wants(nil, one) {
+		if !isSubscribed([]string{everything}, one) || !isSubscribed([]string{"x", string(one)}, one) || isSubscribed([]string{"x"}, one) || isSubscribed(nil, one) {
 			t.Errorf("%s", one)
 		}
 	}

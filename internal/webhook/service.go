@@ -116,7 +116,7 @@ func (s *Service) Create(ctx context.Context, tenantID *uuid.UUID, t Terms) (e E
 		if err := s.store.insert(ctx, e); err != nil {
 			return err
 		}
-		return s.record(ctx, "created", e, nil, recorded(e))
+		return s.record(ctx, "created", e, nil, auditFields(e))
 	})
 	return e, text, err
 }
@@ -183,7 +183,7 @@ func (s *Service) Update(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID,
 		return Endpoint{}, err
 	}
 	return s.change(ctx, tenantID, id, func(ctx context.Context, e *Endpoint) error {
-		before := recorded(*e)
+		before := auditFields(*e)
 		if c.URL != nil {
 			e.URL = *c.URL
 		}
@@ -202,7 +202,7 @@ func (s *Service) Update(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID,
 		if err := s.store.update(ctx, *e); err != nil {
 			return err
 		}
-		return s.record(ctx, "updated", *e, before, recorded(*e))
+		return s.record(ctx, "updated", *e, before, auditFields(*e))
 	})
 }
 
@@ -221,7 +221,7 @@ func (s *Service) checkChange(c Change, t *Terms) error {
 func (s *Service) Rotate(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) (e Endpoint, text string, err error) {
 	text = newSecret()
 	e, err = s.change(ctx, tenantID, id, func(ctx context.Context, e *Endpoint) error {
-		e.secrets = e.secrets.rotated(text, s.deps.Clock.Now())
+		e.secrets = e.secrets.rotate(text, s.deps.Clock.Now())
 		if err := s.store.update(ctx, *e); err != nil {
 			return err
 		}
@@ -243,7 +243,7 @@ func (s *Service) Delete(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID)
 		if err := s.store.delete(ctx, tenantID, id); err != nil {
 			return err
 		}
-		return s.record(ctx, "deleted", e, recorded(e), nil)
+		return s.record(ctx, "deleted", e, auditFields(e), nil)
 	})
 }
 
@@ -301,7 +301,7 @@ func (s *Service) Wake() { s.sender.wakeAll() }
 // Secrets returns the secrets that sign at this moment for a URL that endpoints have. It is
 // for the sandbox's receiver, which has no other way to know them.
 func (s *Service) Secrets(ctx context.Context, matches func(url string) bool) ([]string, error) {
-	all, err := s.store.all(ctx)
+	all, err := s.store.listAll(ctx)
 	if err != nil {
 		return nil, err
 	}

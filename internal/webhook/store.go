@@ -17,7 +17,7 @@ type store struct{ db *sqldb.DB }
 func (s store) q(ctx context.Context) *webhooksql.Queries { return webhooksql.New(s.db.Conn(ctx)) }
 
 func (s store) insert(ctx context.Context, e Endpoint) error {
-	text, err := e.secrets.stored()
+	text, err := e.secrets.encode()
 	if err != nil {
 		return err
 	}
@@ -42,8 +42,8 @@ func (s store) list(ctx context.Context, tenantID *uuid.UUID) ([]Endpoint, error
 	return endpoints(rows)
 }
 
-// all returns every endpoint.
-func (s store) all(ctx context.Context) ([]Endpoint, error) {
+// listAll returns every endpoint.
+func (s store) listAll(ctx context.Context) ([]Endpoint, error) {
 	rows, err := s.q(ctx).AllEndpoints(ctx)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "list all webhook endpoints")
@@ -105,7 +105,7 @@ func (s store) count(ctx context.Context, tenantID *uuid.UUID) (n int64, err err
 }
 
 func (s store) update(ctx context.Context, e Endpoint) error {
-	text, err := e.secrets.stored()
+	text, err := e.secrets.encode()
 	if err != nil {
 		return err
 	}
@@ -124,9 +124,9 @@ func (s store) delete(ctx context.Context, tenantID *uuid.UUID, id uuid.UUID) er
 	return sqldb.Wrap(err, "delete webhook endpoint")
 }
 
-// listening returns the endpoints that may want an event of a tenant, or of the platform for
+// listListeners returns the endpoints that may want an event of a tenant, or of the platform for
 // nil, and keeps them from being deleted until the transaction of ctx ends.
-func (s store) listening(ctx context.Context, tenantID *uuid.UUID) ([]listener, error) {
+func (s store) listListeners(ctx context.Context, tenantID *uuid.UUID) ([]listener, error) {
 	rows, err := s.q(ctx).Listening(ctx, tenantID)
 	all := make([]listener, len(rows))
 	for i, row := range rows {

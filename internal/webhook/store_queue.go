@@ -79,11 +79,11 @@ ORDER BY v.next_attempt_at LIMIT 1`, backlogLimit, now).Scan(&due)
 // claim leases deliveries that are due, of each endpoint as many as it has room, the
 // earliest first. What other instances claim at the same moment is skipped. The inner query
 // is MATERIALIZED because it must run once.
-func (s store) claim(ctx context.Context, now, leaseNow time.Time, rooms []room) ([]task, error) {
+func (s store) claim(ctx context.Context, now, leaseNow time.Time, rooms []capacity) ([]task, error) {
 	lease := sqldb.NewID()
 	args := []any{now, leaseNow, lease, leaseNow.Add(leaseTime)}
 	var picked strings.Builder
-	for i, r := range sqldb.Padded(rooms) {
+	for i, r := range sqldb.PadRows(rooms) {
 		if i >= len(rooms) {
 			r.room = 0 // repeated for its text alone
 		}
@@ -111,13 +111,13 @@ RETURNING id`, args...)
 }
 
 // destinations returns the destination of each endpoint: its tenant and the host of its URL.
-func (s store) destinations(ctx context.Context, rooms []room) (map[uuid.UUID]string, error) {
+func (s store) destinations(ctx context.Context, rooms []capacity) (map[uuid.UUID]string, error) {
 	ids := make([]uuid.UUID, len(rooms))
 	for i, r := range rooms {
 		ids[i] = r.endpoint
 	}
 	to := make(map[uuid.UUID]string, len(rooms))
-	err := page.Among(ctx, s.db.Conn(ctx), `SELECT e.id, e.tenant_id, e.url FROM webhook_endpoints e WHERE e.id IN`, ids, func(row page.Scanner) error {
+	err := page.FetchByIDs(ctx, s.db.Conn(ctx), `SELECT e.id, e.tenant_id, e.url FROM webhook_endpoints e WHERE e.id IN`, ids, func(row page.Scanner) error {
 		var id uuid.UUID
 		var tenantID *uuid.UUID
 		var address string
@@ -158,7 +158,7 @@ func (s store) ids(ctx context.Context, query string, args ...any) ([]uuid.UUID,
 // tasks reads deliveries that this instance has leased, with what is sent where.
 func (s store) tasks(ctx context.Context, ids []uuid.UUID, lease uuid.UUID) ([]task, error) {
 	var list []task
-	err := page.Among(ctx, s.db.Conn(ctx), `
+	err := page.FetchByIDs(ctx, s.db.Conn(ctx), `
 SELECT d.id, d.event_id, d.attempt, d.attempts, v.body, e.id, e.url, e.is_enabled, e.secrets
 FROM webhook_deliveries d JOIN webhook_events v ON v.id = d.event_id JOIN webhook_endpoints e ON e.id = d.endpoint_id
 WHERE d.id IN`, ids, func(row page.Scanner) error {
@@ -223,7 +223,7 @@ func (s store) recordOutcomes(ctx context.Context, all []outcome) error {
 		if o.attempts == nil {
 			attempts = []byte("[]")
 		}
-		rows = append(rows, o.delivery, o.lease, o.status, o.attempt, string(attempts), o.next)
+		rows = append(rows, o.delivery, o.lease, o.status, o.attempt, string(attempts), o.nextAttempt)
 	}
 	outcomes, args := sqldb.Values(s.db, 1, rows, "uuid", "uuid", "text", "integer", "text", "timestamptz")
 	_, err := s.db.Conn(ctx).ExecContext(ctx, `
@@ -264,9 +264,9 @@ func (s store) noteHealth(ctx context.Context, id uuid.UUID, deliveredAt, failin
 	}), "note working webhook endpoint")
 }
 
-// givenUp returns some endpoints that have failed since a time or longer, with nothing left
+// listFailing returns some endpoints that have failed since a time or longer, with nothing left
 // to try.
-func (s store) givenUp(ctx context.Context, since time.Time) ([]uuid.UUID, error) {
+func (s store) listFailing(ctx context.Context, since time.Time) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).GivenUp(ctx, since)
 	return ids, sqldb.Wrap(err, "list failing webhook endpoints")
 }

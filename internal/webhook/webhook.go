@@ -44,8 +44,8 @@ type Endpoint struct {
 	failingSince *time.Time // the first failure since the last success
 }
 
-// wants reports whether an endpoint that chose types gets events of a type.
-func wants(types []string, t hook.Type) bool {
+// isSubscribed reports whether an endpoint that chose types gets events of a type.
+func isSubscribed(types []string, t hook.Type) bool {
 	return slices.Contains(types, everything) || slices.Contains(types, string(t))
 }
 
@@ -56,9 +56,9 @@ type Terms struct {
 	Description *string
 }
 
-// recorded is what the trail keeps of an endpoint, by the names in the API. The secrets are
+// auditFields is what the trail keeps of an endpoint, by the names in the API. The secrets are
 // not part of it.
-func recorded(e Endpoint) map[string]any {
+func auditFields(e Endpoint) map[string]any {
 	return map[string]any{
 		"url": safehttp.Redact(e.URL), "events": e.Types, "description": e.Description, "enabled": e.Enabled, "disabled_reason": e.DisabledReason,
 	}

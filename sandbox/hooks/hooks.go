@@ -24,14 +24,14 @@ import (
 )
 
 const (
-	// keep is how many messages are kept, and maxBody how long one may be, in bytes; longer
+	// maxMessages is how many messages are kept, and maxBody how long one may be, in bytes; longer
 	// ones are refused. maxKept bounds them together, maxNames how many names have answers.
-	keep     = 1000
-	maxBody  = 1 << 20
-	maxKept  = 32 << 20
-	maxNames = 1000
-	maxDelay = 60_000 // milliseconds
-	shown    = 100
+	maxMessages = 1000
+	maxBody     = 1 << 20
+	maxKept     = 32 << 20
+	maxNames    = 1000
+	maxDelay    = 60_000 // milliseconds
+	maxShown    = 100
 	// timeLayout is the API's format of times: UTC with exactly six decimals.
 	timeLayout = "2006-01-02T15:04:05.000000Z"
 )
@@ -76,15 +76,15 @@ func (r *Receiver) Handler() http.Handler {
 	tmpl := theme.Shell(page, nil)
 	mux.HandleFunc("GET /sandbox/hooks", func(w http.ResponseWriter, req *http.Request) { r.showPage(w, req, tmpl) })
 	mux.HandleFunc("GET /sandbox/hooks/messages", func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusOK, map[string]any{"data": r.newest(keep)})
+		writeJSON(w, http.StatusOK, map[string]any{"data": r.latest(maxMessages)})
 	})
 	mux.HandleFunc("POST /sandbox/hooks/in/{name}", r.receive)
 	mux.HandleFunc("POST /sandbox/hooks/in/{name}/answer", r.setAnswer)
 	return mux
 }
 
-// newest returns at most n messages, the newest first.
-func (r *Receiver) newest(n int) []Message {
+// latest returns at most n messages, the newest first.
+func (r *Receiver) latest(n int) []Message {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	list := append([]Message{}, r.messages[max(0, len(r.messages)-n):]...)
@@ -104,7 +104,7 @@ func (r *Receiver) receive(w http.ResponseWriter, req *http.Request) {
 		return
 	}
 	m := Message{
-		ID: uuid.Must(uuid.NewV7()).String(), Headers: map[string]string{}, Body: body, SignatureValid: signed(secrets, req.Header, body),
+		ID: uuid.Must(uuid.NewV7()).String(), Headers: map[string]string{}, Body: body, SignatureValid: isSigned(secrets, req.Header, body),
 		size: len(body), name: req.PathValue("name"), at: r.Clock.Now().UTC(),
 	}
 	m.ReceivedAt = m.at.Format(timeLayout)
@@ -114,7 +114,7 @@ func (r *Receiver) receive(w http.ResponseWriter, req *http.Request) {
 	if !json.Valid(body) {
 		m.Body, _ = json.Marshal(string(body)) // a text always encodes
 	}
-	switch a := r.keep(m); {
+	switch a := r.store(m); {
 	case !pause(req.Context(), time.Duration(a.DelayMS)*time.Millisecond):
 	case a.Status >= 300 && a.Status < 400:
 		http.Redirect(w, req, req.URL.Path+"-redirected", a.Status) //nolint:gosec // To a path of this server, as a test asked for.
@@ -123,13 +123,13 @@ func (r *Receiver) receive(w http.ResponseWriter, req *http.Request) {
 	}
 }
 
-// keep keeps a message, drops the oldest ones beyond the bounds, and returns how the endpoint
+// store keeps a message, drops the oldest ones beyond the bounds, and returns how the endpoint
 // answers.
-func (r *Receiver) keep(m Message) answer {
+func (r *Receiver) store(m Message) answer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.messages, r.size = append(r.messages, m), r.size+m.size
-	for len(r.messages) > keep || r.size > maxKept {
+	for len(r.messages) > maxMessages || r.size > maxKept {
 		r.size -= r.messages[0].size
 		r.messages = r.messages[1:]
 	}
@@ -182,7 +182,7 @@ func (r *Receiver) showPage(w http.ResponseWriter, req *http.Request, tmpl *temp
 	now, site := r.Clock.Now(), "http://"+req.Host
 	v := view{Frame: theme.Frame{Title: "Webhooks", Here: "Webhooks", Now: theme.At(now, now)}, Site: site}
 	v.Answer = "curl " + site + "/sandbox/hooks/in/demo/answer \\\n  -d '{\"status\": 500, \"delay_ms\": 0}'"
-	for _, m := range r.newest(shown) {
+	for _, m := range r.latest(maxShown) {
 		var body struct {
 			Type string `json:"type"`
 		}
@@ -196,9 +196,9 @@ func (r *Receiver) showPage(w http.ResponseWriter, req *http.Request, tmpl *temp
 	}
 }
 
-// signed reports whether one of some secrets signed a message, at whatever time: the sandbox's
+// isSigned reports whether one of some secrets signed a message, at whatever time: the sandbox's
 // clock is not this machine's.
-func signed(secrets []string, header http.Header, body []byte) bool {
+func isSigned(secrets []string, header http.Header, body []byte) bool {
 	return slices.ContainsFunc(secrets, func(secret string) bool {
 		verifier, err := standardwebhooks.NewWebhook(secret)
 		return err == nil && verifier.VerifyIgnoringTimestamp(body, header) == nil

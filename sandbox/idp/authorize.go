@@ -37,15 +37,15 @@ type request struct {
 	values url.Values
 }
 
-// carried are the parameters of an authorization request that its consent form
+// repeatedParams are the parameters of an authorization request that its consent form
 // repeats.
-var carried = []string{
+var repeatedParams = []string{
 	"response_type", "client_id", "redirect_uri", "scope", "state", "nonce", "code_challenge", "code_challenge_method",
 }
 
 func (r request) parameters() []parameter {
-	list := make([]parameter, 0, len(carried))
-	for _, name := range carried {
+	list := make([]parameter, 0, len(repeatedParams))
+	for _, name := range repeatedParams {
 		list = append(list, parameter{name, r.values.Get(name)})
 	}
 	return list
@@ -106,7 +106,7 @@ func (p *Provider) consent(w http.ResponseWriter, r *http.Request) {
 	g := grant{
 		redirectURI: req.values.Get("redirect_uri"), nonce: req.values.Get("nonce"), challenge: req.values.Get("code_challenge"),
 		email: strings.TrimSpace(r.PostForm.Get("email")), name: strings.TrimSpace(r.PostForm.Get("name")),
-		emailVerified: checked(r.PostForm.Get("email_verified")),
+		emailVerified: isChecked(r.PostForm.Get("email_verified")),
 	}
 	if address, err := mail.ParseAddress(g.email); err != nil || address.Address != g.email {
 		p.show(w, r, http.StatusUnprocessableEntity, view{
@@ -123,9 +123,9 @@ func (p *Provider) consent(w http.ResponseWriter, r *http.Request) {
 	p.answer(w, r, req, url.Values{"code": {code}})
 }
 
-// checked reads a checkbox. Browsers send nothing for an empty one, while
+// isChecked reads a checkbox. Browsers send nothing for an empty one, while
 // programs may send false.
-func checked(value string) bool {
+func isChecked(value string) bool {
 	return !slices.Contains([]string{"", "0", "false", "off"}, value)
 }
 
@@ -159,7 +159,7 @@ func (p *Provider) refuse(w http.ResponseWriter, r *http.Request) {
 // show renders a page. It names no targets of its form, because browsers would apply them to
 // the redirect to the client and to every redirect from there.
 func (p *Provider) show(w http.ResponseWriter, r *http.Request, status int, v view) {
-	v.Reader = p.cfg.Brand.For(r)
+	v.Reader = p.cfg.Brand.NewReader(r)
 	v.Title, v.Text, v.Error = v.T(v.Title), v.T(v.Text), v.T(v.Error)
 	w.Header().Add("Vary", "Accept-Language")
 	if err := theme.Write(w, status, p.page, "", v); err != nil {

@@ -161,7 +161,7 @@ func (p *Provider) sign(g grant, accessToken string) (string, error) {
 // userInfo answers GET /sandbox/idp/userinfo.
 func (p *Provider) userInfo(w http.ResponseWriter, r *http.Request) {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	g, err := p.byToken(r.Context(), token)
+	g, err := p.findByToken(r.Context(), token)
 	if err != nil && !errors.Is(err, errNoGrant) {
 		p.fail(w, err)
 		return

@@ -160,8 +160,8 @@ func (p *Provider) takeCode(ctx context.Context, code string) (grant, error) {
 		hash(code), kindCode, p.cfg.Clock.Now().UnixMicro()))
 }
 
-// byToken reads the grant of an access token. Errors: errNoGrant.
-func (p *Provider) byToken(ctx context.Context, token string) (grant, error) {
+// findByToken reads the grant of an access token. Errors: errNoGrant.
+func (p *Provider) findByToken(ctx context.Context, token string) (grant, error) {
 	return scan(p.cfg.DB.QueryRowContext(ctx, `
 		SELECT redirect_uri, nonce, challenge, email, name, email_verified
 		FROM idp_grants WHERE secret_hash = ? AND kind = ? AND expires_at > ?`,

@@ -18,8 +18,8 @@ import (
 //go:embed mail.html
 var page string
 
-// shown is how many messages the page has. The JSON has all that are kept.
-const shown = 100
+// maxShown is how many messages the page has. The JSON has all that are kept.
+const maxShown = 100
 
 // timeLayout is the API's format of times: UTC with exactly six decimals.
 const timeLayout = "2006-01-02T15:04:05.000000Z"
@@ -60,13 +60,13 @@ type shownMessage struct {
 func (m shownMessage) Href() string { return "/sandbox/mail/" + url.PathEscape(m.ID) }
 
 func (b *Mailbox) showPage(w http.ResponseWriter, r *http.Request, tmpl *template.Template) {
-	messages, err := b.Messages(r.Context(), shown)
+	messages, err := b.Messages(r.Context(), maxShown)
 	if err != nil {
 		fail(w, err)
 		return
 	}
 	now, id := b.clock.Now(), r.PathValue("id")
-	v := view{Frame: theme.Frame{Title: "Mail", Here: "Mail", Now: theme.At(now, now)}, One: id != "", More: len(messages) == shown}
+	v := view{Frame: theme.Frame{Title: "Mail", Here: "Mail", Now: theme.At(now, now)}, One: id != "", More: len(messages) == maxShown}
 	for _, m := range messages {
 		v.Messages = append(v.Messages, shownMessage{m, theme.At(m.SentAt, now)})
 	}
@@ -122,7 +122,7 @@ type jsonMessage struct {
 }
 
 func (b *Mailbox) listMessages(w http.ResponseWriter, r *http.Request) {
-	messages, err := b.Messages(r.Context(), Keep)
+	messages, err := b.Messages(r.Context(), MaxMessages)
 	if err != nil {
 		fail(w, err)
 		return

@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
-// Keep is how many messages are kept. Older ones are deleted.
-const Keep = 1000
+// MaxMessages is how many messages are kept. Older ones are deleted.
+const MaxMessages = 1000
 
 const schema = `
 CREATE TABLE IF NOT EXISTS mailbox_messages (
@@ -76,7 +76,7 @@ func (b *Mailbox) Deliver(ctx context.Context, m Message) error {
 	}
 	if _, err := tx.ExecContext(ctx, `
 		DELETE FROM mailbox_messages WHERE seq <= (SELECT seq FROM mailbox_messages ORDER BY seq DESC LIMIT 1 OFFSET ?)`,
-		Keep); err != nil {
+		MaxMessages); err != nil {
 		return fmt.Errorf("mailbox: %w", err)
 	}
 	if err := tx.Commit(); err != nil {

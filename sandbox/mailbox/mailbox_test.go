@@ -105,7 +105,7 @@ func TestOnlyTheNewestAreKept(t *testing.T) {
 	}
 	send(t, b, mailbox.Message{ID: "new", To: "ada@example.test", Text: "t"})
 	var kept int
-	if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM mailbox_messages`).Scan(&kept); err != nil || kept != mailbox.Keep {
+	if err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM mailbox_messages`).Scan(&kept); err != nil || kept != mailbox.MaxMessages {
 		t.Errorf("%d messages are kept, %v", kept, err)
 	}
 	w := get(t, b, "/sandbox/mail/messages")

@@ -83,7 +83,7 @@ func billingRoutes() []route {
 		{"POST", "/v1/invoices/{id}/pay", subscriptions.PayInvoice},
 		{"POST", "/v1/invoices/{id}/void", subscriptions.VoidInvoice},
 		{"POST", "/v1/invoices/{id}/mark_uncollectible", subscriptions.MarkUncollectible},
-		{"POST", "/v1/invoiceitems", invoices.CreateItem(subscriptions.Billed)},
+		{"POST", "/v1/invoiceitems", invoices.CreateItem(subscriptions.FindPayer)},
 		{"GET", "/v1/invoiceitems", invoices.ListItems},
 		{"GET", "/v1/invoiceitems/{id}", invoices.GetItem},
 	}
@@ -141,7 +141,7 @@ func eventRoutes() []route {
 func (s *Server) newHandler(cfg Config) http.Handler {
 	checkouts, portals, bills := checkout.NewPage(s.engine, cfg.Brand), portal.NewPage(s.engine, cfg.Brand), hosted.NewPage(s.engine, cfg.Brand)
 	mux := http.NewServeMux()
-	dashboard.New(s.engine, s.shown(cfg)).Register(mux)
+	dashboard.New(s.engine, s.dashboardConfig(cfg)).Register(mux)
 	for _, rt := range routes() {
 		mux.HandleFunc(rt.method+" "+s.root+rt.pattern, s.chaos.Wrap(s.engine.Serve(rt.method, rt.run)))
 	}
@@ -170,8 +170,8 @@ func (s *Server) newHandler(cfg Config) http.Handler {
 	return mux
 }
 
-// shown is what the dashboard shows besides the state.
-func (s *Server) shown(cfg Config) dashboard.Config {
+// dashboardConfig is what the dashboard shows besides the state.
+func (s *Server) dashboardConfig(cfg Config) dashboard.Config {
 	d := dashboard.Config{API: strings.TrimSuffix(cfg.PublicURL, "/") + s.root, AtRoot: cfg.Alone, Key: cfg.SecretKey, Hook: cfg.WebhookURL, Secret: cfg.WebhookSecret}
 	d.Routes = Endpoints()
 	return d
@@ -206,7 +206,7 @@ func timers() map[string]kernel.Action {
 // lists are the lists that objects show only when they are expanded.
 func lists() map[string]kernel.ListReader {
 	return map[string]kernel.ListReader{
-		"customer.subscriptions":          subscriptions.OfCustomer,
+		"customer.subscriptions":          subscriptions.ListOfCustomer,
 		"customer.invoice_credit_balance": customers.CreditOf,
 		"customer.tax_ids":                customers.TaxIDsOf,
 		"invoice.payments":                invoices.PaymentsOf,

@@ -124,12 +124,12 @@ func (s *Server) Run(ctx context.Context) error { return s.engine.Run(ctx) }
 // Wake makes Run check both clocks. Call it after the clock was moved.
 func (s *Server) Wake() { s.engine.Wake() }
 
-// Coming returns what happens next by itself, the soonest first.
-func (s *Server) Coming(ctx context.Context, limit int) ([]theme.Coming, error) {
+// ListUpcoming returns what happens next by itself, the soonest first.
+func (s *Server) ListUpcoming(ctx context.Context, limit int) ([]theme.Upcoming, error) {
 	if err := s.engine.Settle(ctx); err != nil {
 		return nil, err
 	}
-	return dashboard.ComingNext(ctx, s.engine.Read(), limit)
+	return dashboard.ListUpcoming(ctx, s.engine.Read(), limit)
 }
 
 // LastEvents returns what happened last, the newest first.

@@ -99,7 +99,7 @@ func (l locale) formatDate(t time.Time) string {
 	if t.Day() == 1 {
 		day = l.firstDay
 	}
-	return fill(l.dateFormat, "day", day, "month", l.months[t.Month()-1], "year", strconv.Itoa(t.Year()))
+	return fillTemplate(l.dateFormat, "day", day, "month", l.months[t.Month()-1], "year", strconv.Itoa(t.Year()))
 }
 
 // formatMoney formats an amount in minor units, given as decimal text such as "1250" or
@@ -148,9 +148,9 @@ func (l locale) currencySymbol(code string) string {
 	return message.NewPrinter(l.tag).Sprint(currency.Symbol(unit))
 }
 
-// fill replaces each {name} in text; values alternates names and values. A value may
+// fillTemplate replaces each {name} in text; values alternates names and values. A value may
 // contain braces.
-func fill(text string, values ...string) string {
+func fillTemplate(text string, values ...string) string {
 	pairs := make([]string, 0, len(values))
 	for i := 0; i+1 < len(values); i += 2 {
 		pairs = append(pairs, "{"+values[i]+"}", values[i+1])

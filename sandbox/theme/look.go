@@ -196,8 +196,8 @@ func At(t, now time.Time) Moment {
 	return m
 }
 
-// Coming is something that happens by itself when its time has come.
-type Coming struct {
+// Upcoming is something that happens by itself when its time has come.
+type Upcoming struct {
 	Kind              string // for programs, such as subscription.period_ends
 	What, About, Href string // Href is the page of what it is about; empty if it has none
 	At                time.Time

@@ -14,9 +14,9 @@ type Reader struct {
 	Locale string
 }
 
-// For returns the reader of a request: in the first supported locale of preferred, else in
+// NewReader returns the reader of a request: in the first supported locale of preferred, else in
 // the language that the browser requests.
-func (b Brand) For(r *http.Request, preferred ...string) Reader {
+func (b Brand) NewReader(r *http.Request, preferred ...string) Reader {
 	return Reader{b, matchLocale(r.Header.Get("Accept-Language"), preferred...)}
 }
 
@@ -29,7 +29,7 @@ func (r Reader) Lang() string { return r.Locale }
 // T translates an English text and fills its {placeholders}; values alternates names and
 // values. A text without a translation stays English.
 func (r Reader) T(text string, values ...string) string {
-	return fill(cmp.Or(findLocale(r.Locale).translations[text], text), values...)
+	return fillTemplate(cmp.Or(findLocale(r.Locale).translations[text], text), values...)
 }
 
 // Money formats an amount in minor units; decimals is the number of decimals of the

@@ -94,11 +94,11 @@ func TestReader(t *testing.T) {
 		{"fr", []string{"auto"}, "fr"},
 		{"fr", []string{"", "de", "es"}, "es"},
 	} {
-		if got := (theme.Brand{}).For(asks(c.browser), c.wanted...).Lang(); got != c.lang {
+		if got := (theme.Brand{}).NewReader(asks(c.browser), c.wanted...).Lang(); got != c.lang {
 			t.Errorf("%q with %q: %s, want %s", c.browser, c.wanted, got, c.lang)
 		}
 	}
-	french := theme.Brand{}.For(asks("fr"))
+	french := theme.Brand{}.NewReader(asks("fr"))
 	if got := french.T("Pay {amount}", "amount", french.Money(123_450, "eur", 2)); got != "Payer 1\u202f234,50\u00a0€" {
 		t.Errorf("%q", got)
 	}
@@ -120,7 +120,7 @@ func TestBrand(t *testing.T) {
 	show := func(b theme.Brand) *httptest.ResponseRecorder {
 		w := httptest.NewRecorder()
 		page := theme.Card(`<h1>{{.Title}}</h1>`, nil)
-		if err := theme.Write(w, 200, page, "'self'", view{b.For(httptest.NewRequest(http.MethodGet, "/", nil), "es"), "Hola"}); err != nil {
+		if err := theme.Write(w, 200, page, "'self'", view{b.NewReader(httptest.NewRequest(http.MethodGet, "/", nil), "es"), "Hola"}); err != nil {
 			t.Fatal(err)
 		}
 		return w

@@ -37,11 +37,11 @@ const (
 	filledDays      = 365
 )
 
-// large is what the first tenant has.
-type large struct{ members, invitations, invoices, events int }
+// largeTenant is what the first tenant has.
+type largeTenant struct{ members, invitations, invoices, events int }
 
-func (v volume) large() large {
-	return large{
+func (v volume) large() largeTenant {
+	return largeTenant{
 		members: max(membersEach, v.tenants/4+1), invitations: max(invitationsEach, v.tenants/2),
 		invoices: max(invoicesEach, v.tenants/2), events: v.events / 5,
 	}
@@ -91,21 +91,21 @@ func fill(ctx context.Context, url string, v volume, progress func(string)) (err
 		run  func(context.Context) error
 	}{
 		{"accounts", f.accounts},
-		{"tenants and users", f.people},
+		{"tenants and users", f.fillTenants},
 		{"memberships and subscriptions", f.memberships},
 		{"invitations", f.invitations},
 		{"logins", f.logins},
 		{"invoices", f.invoices},
 		{"usage", f.usage},
 		{"audit trail", f.trail},
-		{"subscriptions that ended", f.former},
+		{"subscriptions that ended", f.fillEndedSubscriptions},
 		{"refusals for quotas", f.refusals},
 		{"alerts", f.alerts},
 		{"webhooks", f.webhooks},
 		{"API keys", f.apiKeys},
 		{"notifications of the provider", f.notifications},
 		{"imports", f.imports},
-		{"statistics", f.settle},
+		{"statistics", f.optimize},
 	} {
 		progress(step.name)
 		if err := step.run(ctx); err != nil {
@@ -115,9 +115,9 @@ func fill(ctx context.Context, url string, v volume, progress func(string)) (err
 	return nil
 }
 
-// settle does what a database does by itself in the time after so much was written: it gathers
+// optimize does what a database does by itself in the time after so much was written: it gathers
 // statistics, and PostgreSQL notes which pages its index scans need not look into.
-func (f *filler) settle(ctx context.Context) error {
+func (f *filler) optimize(ctx context.Context) error {
 	if f.db.Dialect() == sqldb.Postgres {
 		return f.exec(ctx, `VACUUM (ANALYZE)`)
 	}
@@ -148,21 +148,21 @@ func (f *filler) accounts(ctx context.Context) error {
 	if err := f.exec(ctx, `UPDATE users SET is_platform_admin = true WHERE id = $1`, f.tenants[2].users[0]); err != nil {
 		return err
 	}
-	return f.known(ctx)
+	return f.readKnown(ctx)
 }
 
-// known reads the meters and the roles that are there from the start.
-func (f *filler) known(ctx context.Context) error {
+// readKnown reads the meters and the roles that are there from the start.
+func (f *filler) readKnown(ctx context.Context) error {
 	f.roles = map[string]int64{}
 	return errors.Join(
-		f.each(ctx, `SELECT id, name FROM roles WHERE tenant_id IS NULL`, func(scan func(...any) error) error {
+		f.queryRows(ctx, `SELECT id, name FROM roles WHERE tenant_id IS NULL`, func(scan func(...any) error) error {
 			var id int64
 			var name string
 			err := scan(&id, &name)
 			f.roles[name] = id
 			return err
 		}),
-		f.each(ctx, `SELECT id, code FROM meters WHERE aggregation_type = 'sum' ORDER BY code`, func(scan func(...any) error) error {
+		f.queryRows(ctx, `SELECT id, code FROM meters WHERE aggregation_type = 'sum' ORDER BY code`, func(scan func(...any) error) error {
 			var m meter
 			err := scan(&m.id, &m.code)
 			f.meters = append(f.meters, m)
@@ -171,7 +171,7 @@ func (f *filler) known(ctx context.Context) error {
 	)
 }
 
-func (f *filler) each(ctx context.Context, query string, row func(scan func(...any) error) error) (err error) {
+func (f *filler) queryRows(ctx context.Context, query string, row func(scan func(...any) error) error) (err error) {
 	rows, err := f.db.Conn(ctx).QueryContext(ctx, query)
 	if err != nil {
 		return err
@@ -200,7 +200,7 @@ const (
 	statementsOfTx  = 100
 )
 
-func (f *filler) into(table string, columns ...string) *bulk {
+func (f *filler) bulkInto(table string, columns ...string) *bulk {
 	return &bulk{f: f, head: "INSERT INTO " + table + " (" + strings.Join(columns, ", ") + ") VALUES ", columns: len(columns)}
 }
 
@@ -254,7 +254,7 @@ func placeholders(rows, columns int) string {
 	return text.String()
 }
 
-// ago returns a moment of the last year, evenly spread.
-func (f *filler) ago() time.Time {
+// randomMoment returns a moment of the last year, evenly spread.
+func (f *filler) randomMoment() time.Time {
 	return f.now.Add(-time.Duration(f.chance.Int64N(int64(filledDays * 24 * time.Hour)))).Truncate(time.Second)
 }

@@ -18,14 +18,14 @@ const (
 	refusedOf  = 10 // one tenant in so many is refused events, in so many hours of two days
 )
 
-// former makes subscriptions that have ended, and has the journal note all.
-func (f *filler) former(ctx context.Context) error {
-	b := f.into("subscriptions", "id", "tenant_id", "plan_id", "status", "currency", "price_cents", "quantity",
+// fillEndedSubscriptions makes subscriptions that have ended, and has the journal note all.
+func (f *filler) fillEndedSubscriptions(ctx context.Context) error {
+	b := f.bulkInto("subscriptions", "id", "tenant_id", "plan_id", "status", "currency", "price_cents", "quantity",
 		"interval_unit", "interval_count", "billing_anchor", "current_period_start", "current_period_end", "psp_subscription_id",
 		"sync_version", "created_at", "updated_at")
 	for i, t := range f.tenants {
 		for n := range formerEach {
-			began := f.ago()
+			began := f.randomMoment()
 			ended := began.Add(f.now.Sub(began) / 2).Truncate(time.Second)
 			currency := []string{"EUR", "EUR", "USD"}[n%3]
 			if err := b.add(ctx, sqldb.NewID(), t.id, f.plan.ID, "canceled", currency, 1900, 1+n, "month", 1, began, began, ended,
@@ -43,8 +43,8 @@ func (f *filler) former(ctx context.Context) error {
 // refusals makes events that were refused for a quota, of a year by day.
 func (f *filler) refusals(ctx context.Context) error {
 	const parts = 16
-	hours := f.into("quota_refusals", "tenant_id", "hour", "meter_id", "refused")
-	days := f.into("quota_refusal_days", "day", "part", "refused")
+	hours := f.bulkInto("quota_refusals", "tenant_id", "hour", "meter_id", "refused")
+	days := f.bulkInto("quota_refusal_days", "day", "part", "refused")
 	now := f.now.Unix() / 3600
 	for i, t := range f.tenants {
 		if i%refusedOf != 0 {

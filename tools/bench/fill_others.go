@@ -27,7 +27,7 @@ const (
 
 // alerts makes those of the last months, of two thresholds each.
 func (f *filler) alerts(ctx context.Context) error {
-	b := f.into("usage_alerts", "id", "tenant_id", "meter_id", "period_start", "period_end", "threshold", "units", "quota", "created_at", "sent_at")
+	b := f.bulkInto("usage_alerts", "id", "tenant_id", "meter_id", "period_start", "period_end", "threshold", "units", "quota", "created_at", "sent_at")
 	month := time.Date(f.now.Year(), f.now.Month(), 1, 0, 0, 0, 0, time.UTC)
 	for _, t := range f.tenants {
 		for n := range alertMonths {
@@ -43,8 +43,8 @@ func (f *filler) alerts(ctx context.Context) error {
 	return b.flush(ctx)
 }
 
-// recently returns a moment of the time for which deliveries are kept, evenly spread.
-func (f *filler) recently() time.Time {
+// recentMoment returns a moment of the time for which deliveries are kept, evenly spread.
+func (f *filler) recentMoment() time.Time {
 	return f.now.Add(-time.Duration(f.chance.Int64N(int64(deliveryDays * 24 * time.Hour)))).Truncate(time.Second)
 }
 
@@ -66,7 +66,7 @@ func (f *filler) webhooks(ctx context.Context) error {
 		}
 		listeners = append(listeners, listener{sqldb.NewID(), f.tenants[i].id, many})
 	}
-	endpoints := f.into("webhook_endpoints", "id", "tenant_id", "url", "types", "is_enabled", "secrets", "created_at")
+	endpoints := f.bulkInto("webhook_endpoints", "id", "tenant_id", "url", "types", "is_enabled", "secrets", "created_at")
 	for _, l := range listeners {
 		if err := endpoints.add(ctx, l.id, l.tenant, fmt.Sprintf("https://hooks.bench.test/%s", l.id), "*", true, "[]", f.now.AddDate(-1, 0, 0)); err != nil {
 			return err
@@ -75,15 +75,15 @@ func (f *filler) webhooks(ctx context.Context) error {
 	if err := endpoints.flush(ctx); err != nil {
 		return err
 	}
-	events := f.into("webhook_events", "id", "tenant_id", "type", "body", "created_at")
-	deliveries := f.into("webhook_deliveries", "id", "endpoint_id", "event_id", "type", "status", "attempt", "attempts", "created_at")
-	failures := f.into("webhook_failures", "delivery_id", "endpoint_id", "tenant_id", "status", "attempts", "failed_at")
+	events := f.bulkInto("webhook_events", "id", "tenant_id", "type", "body", "created_at")
+	deliveries := f.bulkInto("webhook_deliveries", "id", "endpoint_id", "event_id", "type", "status", "attempt", "attempts", "created_at")
+	failures := f.bulkInto("webhook_failures", "delivery_id", "endpoint_id", "tenant_id", "status", "attempts", "failed_at")
 	types := []string{"invoice.paid", "subscription.updated", "tenant.updated"}
 	n := 0
 	for _, l := range listeners {
 		for range l.many {
 			n++
-			at, kind, status, attempts := f.recently(), types[n%len(types)], "delivered", 1
+			at, kind, status, attempts := f.recentMoment(), types[n%len(types)], "delivered", 1
 			event, delivery := idAt(at), idAt(at)
 			if n%lostOf == 0 {
 				status, attempts = "failed", 8
@@ -99,12 +99,12 @@ func (f *filler) webhooks(ctx context.Context) error {
 			}
 		}
 	}
-	return inOrder(ctx, events, deliveries, failures)
+	return writeInOrder(ctx, events, deliveries, failures)
 }
 
 // apiKeys makes keys, one of which is in use. The large tenant has had very many.
 func (f *filler) apiKeys(ctx context.Context) error {
-	b := f.into("api_keys", "id", "tenant_id", "name", "prefix", "secret_hash", "scopes", "created_by", "created_at", "last_used_at", "revoked_at")
+	b := f.bulkInto("api_keys", "id", "tenant_id", "name", "prefix", "secret_hash", "scopes", "created_by", "created_at", "last_used_at", "revoked_at")
 	n := 0
 	for i, t := range f.tenants {
 		many := keysEach
@@ -128,10 +128,10 @@ func (f *filler) apiKeys(ctx context.Context) error {
 
 // notifications makes those of the payment provider, which are handled.
 func (f *filler) notifications(ctx context.Context) error {
-	b := f.into("psp_events", "id", "type", "object_id", "received_at", "handled_at")
+	b := f.bulkInto("psp_events", "id", "type", "object_id", "received_at", "handled_at")
 	for i := range f.volume.tenants {
 		for n := range noticesEach {
-			at := f.recently()
+			at := f.recentMoment()
 			if err := b.add(ctx, fmt.Sprintf("evt_filled_%d_%d", i, n), "invoice.paid", fmt.Sprintf("in_filled_%d", i), at, at); err != nil {
 				return err
 			}
@@ -142,7 +142,7 @@ func (f *filler) notifications(ctx context.Context) error {
 
 // imports notes of every tenant and every user that an import made them.
 func (f *filler) imports(ctx context.Context) error {
-	b := f.into("imported", "kind", "key_hash", "resource_id", "digest", "is_made", "imported_at")
+	b := f.bulkInto("imported", "kind", "key_hash", "resource_id", "digest", "is_made", "imported_at")
 	for i, t := range f.tenants {
 		if err := b.add(ctx, "tenant", fmt.Sprintf("filled-%d", i), t.id.String(), "filled", true, f.now); err != nil {
 			return err
@@ -156,8 +156,8 @@ func (f *filler) imports(ctx context.Context) error {
 	return b.flush(ctx)
 }
 
-// inOrder writes what tables still have to write, those first that others refer to.
-func inOrder(ctx context.Context, tables ...*bulk) error {
+// writeInOrder writes what tables still have to write, those first that others refer to.
+func writeInOrder(ctx context.Context, tables ...*bulk) error {
 	for _, b := range tables {
 		if err := b.flush(ctx); err != nil {
 			return err

@@ -15,16 +15,16 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// people makes the other tenants and their users.
-func (f *filler) people(ctx context.Context) error {
-	users := f.into("users", "id", "name", "email", "created_at", "updated_at")
-	tenants := f.into("tenants", "id", "name", "slug", "preferred_currency", "legal_name", "country", "onboarding_completed_at", "created_at", "updated_at")
+// fillTenants makes the other tenants and their users.
+func (f *filler) fillTenants(ctx context.Context) error {
+	users := f.bulkInto("users", "id", "name", "email", "created_at", "updated_at")
+	tenants := f.bulkInto("tenants", "id", "name", "slug", "preferred_currency", "legal_name", "country", "onboarding_completed_at", "created_at", "updated_at")
 	var last int64
 	if err := f.db.Conn(ctx).QueryRowContext(ctx, `SELECT max(id) FROM users`).Scan(&last); err != nil {
 		return err
 	}
 	for i := range f.volume.tenants {
-		at := f.ago()
+		at := f.randomMoment()
 		if i >= len(f.tenants) {
 			t := &filledTenant{id: sqldb.NewID(), fresh: true}
 			f.tenants = append(f.tenants, t)
@@ -56,8 +56,8 @@ func (f *filler) people(ctx context.Context) error {
 
 // memberships makes those of all users, and the subscriptions of the other tenants.
 func (f *filler) memberships(ctx context.Context) error {
-	members := f.into("memberships", "tenant_id", "user_id", "role_id", "joined_at")
-	subscriptions := f.into("subscriptions", "id", "tenant_id", "plan_id", "status", "currency", "price_cents", "quantity",
+	members := f.bulkInto("memberships", "tenant_id", "user_id", "role_id", "joined_at")
+	subscriptions := f.bulkInto("subscriptions", "id", "tenant_id", "plan_id", "status", "currency", "price_cents", "quantity",
 		"interval_unit", "interval_count", "billing_anchor", "current_period_start", "current_period_end", "psp_subscription_id",
 		"sync_version", "created_at", "updated_at")
 	first := time.Date(f.now.Year(), f.now.Month(), 1, 0, 0, 0, 0, time.UTC)
@@ -85,7 +85,7 @@ func (f *filler) memberships(ctx context.Context) error {
 
 // invitations makes them, of which one in twenty is pending.
 func (f *filler) invitations(ctx context.Context) error {
-	b := f.into("invitations", "id", "tenant_id", "email", "role_id", "inviter_id", "status", "token_hash", "expires_in_days", "expires_at", "created_at", "updated_at")
+	b := f.bulkInto("invitations", "id", "tenant_id", "email", "role_id", "inviter_id", "status", "token_hash", "expires_in_days", "expires_at", "created_at", "updated_at")
 	n := 0
 	for i, t := range f.tenants {
 		many := invitationsEach
@@ -94,7 +94,7 @@ func (f *filler) invitations(ctx context.Context) error {
 		}
 		for range many {
 			n++
-			at, status := f.ago(), "accepted"
+			at, status := f.randomMoment(), "accepted"
 			if n%20 == 0 {
 				status = "pending"
 			}
@@ -109,7 +109,7 @@ func (f *filler) invitations(ctx context.Context) error {
 
 // logins makes credentials, of which half are over.
 func (f *filler) logins(ctx context.Context) error {
-	b := f.into("credentials", "id", "user_id", "kind", "token_hash", "family", "family_expires_at", "expires_at", "idle_seconds", "created_at", "login_at")
+	b := f.bulkInto("credentials", "id", "user_id", "kind", "token_hash", "family", "family_expires_at", "expires_at", "idle_seconds", "created_at", "login_at")
 	n := 0
 	for _, t := range f.tenants {
 		for _, id := range t.users[:min(len(t.users), membersEach)] {
@@ -129,12 +129,12 @@ func (f *filler) logins(ctx context.Context) error {
 // invoices makes paid ones with a line each, and what the provider says of them: of one in
 // twenty that a payment failed, and of one in two hundred that it is open for that.
 func (f *filler) invoices(ctx context.Context) error {
-	heads := f.into("invoices", "id", "tenant_id", "psp_invoice_id", "number", "year", "sequence", "status", "currency", "subtotal_cents",
+	heads := f.bulkInto("invoices", "id", "tenant_id", "psp_invoice_id", "number", "year", "sequence", "status", "currency", "subtotal_cents",
 		"tax_cents", "total_cents", "tax_rate", "issue_date", "paid_at", "billing_info", "locale", "created_at", "updated_at")
-	lines := f.into("invoice_lines", "invoice_id", "position", "id", "tenant_id", "description", "type", "quantity", "unit_price_cents", "amount_cents", "plan_id", "period_start", "period_end")
-	states := f.into("psp_invoices", "psp_invoice_id", "tenant_id", "id", "created_at", "status", "number", "currency", "total_cents", "paid_cents",
+	lines := f.bulkInto("invoice_lines", "invoice_id", "position", "id", "tenant_id", "description", "type", "quantity", "unit_price_cents", "amount_cents", "plan_id", "period_start", "period_end")
+	states := f.bulkInto("psp_invoices", "psp_invoice_id", "tenant_id", "id", "created_at", "status", "number", "currency", "total_cents", "paid_cents",
 		"open_cents", "issued_at", "year", "attempts", "failed_at", "failed_key", "decline_code")
-	entries := f.into("payment_entries", "tenant_id", "invoice_id", "key", "type", "currency", "amount_cents", "decline_code", "happened_at")
+	entries := f.bulkInto("payment_entries", "tenant_id", "invoice_id", "key", "type", "currency", "amount_cents", "decline_code", "happened_at")
 	n := 0
 	for i, t := range f.tenants {
 		many := invoicesEach
@@ -143,7 +143,7 @@ func (f *filler) invoices(ctx context.Context) error {
 		}
 		for range many {
 			n++
-			id, at := sqldb.NewID(), f.ago()
+			id, at := sqldb.NewID(), f.randomMoment()
 			psp, number := fmt.Sprintf("in_filled_%d", n), fmt.Sprintf("F-%07d", n)
 			status, paid, failedAt, failedKey, decline := "paid", 2700, (*time.Time)(nil), (*string)(nil), (*string)(nil)
 			if n%failedOf == 0 {
@@ -170,7 +170,7 @@ func (f *filler) invoices(ctx context.Context) error {
 			}
 		}
 	}
-	return inOrder(ctx, heads, lines, states, entries)
+	return writeInOrder(ctx, heads, lines, states, entries)
 }
 
 // usage makes events of one unit each, some within an hour, with the counters that show
@@ -180,7 +180,7 @@ func (f *filler) usage(ctx context.Context) error {
 		return errors.New("there is no meter that sums")
 	}
 	summed := f.now.Truncate(time.Hour)
-	streams := f.into("usage_streams", "tenant_id", "meter_id", "summed_before")
+	streams := f.bulkInto("usage_streams", "tenant_id", "meter_id", "summed_before")
 	for _, t := range f.tenants {
 		if err := streams.add(ctx, t.id, f.meters[0].id, summed); err != nil {
 			return err
@@ -189,9 +189,9 @@ func (f *filler) usage(ctx context.Context) error {
 	if err := streams.flush(ctx); err != nil {
 		return err
 	}
-	events := f.into("usage_events", "tenant_id", "meter_id", "recorded_at", "id", "quantity", "created_at")
-	counters := f.into("usage_counters", "tenant_id", "period_end", "meter_id", "period_start", "updated_at", "units", "millionths")
-	hours := f.into("usage_hours", "tenant_id", "meter_id", "hour", "events", "units", "millionths", "highest", "last", "last_at")
+	events := f.bulkInto("usage_events", "tenant_id", "meter_id", "recorded_at", "id", "quantity", "created_at")
+	counters := f.bulkInto("usage_counters", "tenant_id", "period_end", "meter_id", "period_start", "updated_at", "units", "millionths")
+	hours := f.bulkInto("usage_hours", "tenant_id", "meter_id", "hour", "events", "units", "millionths", "highest", "last", "last_at")
 	rest := (f.volume.events - f.volume.large().events) / max(1, len(f.tenants)-1)
 	for i, t := range f.tenants {
 		many := rest
@@ -203,7 +203,7 @@ func (f *filler) usage(ctx context.Context) error {
 		var begins time.Time
 		for n := range many {
 			if n%eventsOfHour == 0 {
-				begins = f.ago().Truncate(time.Hour)
+				begins = f.randomMoment().Truncate(time.Hour)
 			}
 			at := begins.Add(time.Duration(f.chance.Int64N(int64(time.Hour/time.Second))) * time.Second)
 			if at.After(f.now) {
@@ -232,7 +232,7 @@ func (f *filler) usage(ctx context.Context) error {
 			}
 		}
 	}
-	return inOrder(ctx, events, counters, hours)
+	return writeInOrder(ctx, events, counters, hours)
 }
 
 // idAt returns an id (UUID version 7) as if it had been made at that time.
@@ -247,8 +247,8 @@ func idAt(at time.Time) uuid.UUID {
 
 // trail makes entries of the audit trail and of the log of impersonation, oldest first.
 func (f *filler) trail(ctx context.Context) error {
-	entries := f.into("audit_logs", "actor_id", "subject_id", "tenant_id", "action", "resource", "resource_id", "ip", "user_agent", "created_at")
-	impersonation := f.into("impersonation_logs", "impersonator_id", "impersonated_id", "tenant_id", "action", "ip_address", "user_agent", "created_at")
+	entries := f.bulkInto("audit_logs", "actor_id", "subject_id", "tenant_id", "action", "resource", "resource_id", "ip", "user_agent", "created_at")
+	impersonation := f.bulkInto("impersonation_logs", "impersonator_id", "impersonated_id", "tenant_id", "action", "ip_address", "user_agent", "created_at")
 	actions := []string{"invitation.created", "member.role_changed", "tenant.updated", "user.login", "role.updated"}
 	n := f.volume.tenants * entriesEach
 	step := time.Duration(filledDays) * 24 * time.Hour / time.Duration(n)

@@ -85,8 +85,8 @@ func parse(args []string) (o options, err error) {
 	return o, err
 }
 
-// inFolder calls f with a new folder, which is gone afterwards.
-func inFolder(f func(dir string) error) (err error) {
+// withTempDir calls f with a new folder, which is gone afterwards.
+func withTempDir(f func(dir string) error) (err error) {
 	dir, err := os.MkdirTemp("", "tenantry-bench-")
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (o *options) build(ctx context.Context, dir string, out io.Writer) error {
 }
 
 func run(ctx context.Context, o options, out io.Writer) error {
-	return inFolder(func(dir string) error { return runIn(ctx, dir, o, out) })
+	return withTempDir(func(dir string) error { return runIn(ctx, dir, o, out) })
 }
 
 func runIn(ctx context.Context, dir string, o options, out io.Writer) (err error) {

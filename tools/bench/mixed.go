@@ -11,15 +11,15 @@ import (
 // What goes on beside the reads of a mixed load, in requests a second: usage of all tenants
 // is recorded, and users log in. The bare server does the least of the same.
 const (
-	besideRecords = 1_000
-	besideLogins  = 5
+	backgroundRecords = 1_000
+	backgroundLogins  = 5
 )
 
 // bareRecord is the bare route for a recording.
 const bareRecord = "POST /decode/record"
 
-// mixed returns reads again, while others write. Nothing is promised of them.
-func mixed(reads []scenario) []scenario {
+// mixedScenarios returns reads again, while others write. Nothing is promised of them.
+func mixedScenarios(reads []scenario) []scenario {
 	var all []scenario
 	for _, sc := range reads {
 		sc.name, sc.conns, sc.mixed, sc.rates = "mixed "+sc.name, []int{16, 64}, true, nil
@@ -28,29 +28,29 @@ func mixed(reads []scenario) []scenario {
 	return all
 }
 
-// beside returns what others do.
-func beside(w *world) []load.Work {
-	records := load.Work{Rate: besideRecords, Want: http.StatusCreated}
+// backgroundWork returns what others do.
+func backgroundWork(w *world) []load.Work {
+	records := load.Work{Rate: backgroundRecords, Want: http.StatusCreated}
 	for _, u := range w.users {
-		records.Callers = append(records.Callers, numbered(recordOne(u), w.nextSeries()))
+		records.Callers = append(records.Callers, numberedCaller(recordOne(u), w.nextSeries()))
 	}
-	logins := load.Work{Rate: besideLogins, Want: http.StatusOK}
-	for _, u := range w.users[:besideLogins] {
-		logins.Callers = append(logins.Callers, same(login(u)))
+	logins := load.Work{Rate: backgroundLogins, Want: http.StatusOK}
+	for _, u := range w.users[:backgroundLogins] {
+		logins.Callers = append(logins.Callers, repeatingCaller(login(u)))
 	}
 	return []load.Work{records, logins}
 }
 
-// bareBeside is beside for the bare server.
-func bareBeside(w *world) []load.Work {
-	works := beside(w)
+// bareBackgroundWork is beside for the bare server.
+func bareBackgroundWork(w *world) []load.Work {
+	works := backgroundWork(w)
 	for i, u := range w.users {
 		like := recordOne(u)
 		like.path = "/decode/record"
-		works[0].Callers[i] = numbered(like, w.nextSeries())
+		works[0].Callers[i] = numberedCaller(like, w.nextSeries())
 	}
 	for i := range works[1].Callers {
-		works[1].Callers[i] = same(request{method: http.MethodPost, path: "/argon2id"})
+		works[1].Callers[i] = repeatingCaller(request{method: http.MethodPost, path: "/argon2id"})
 	}
 	return works
 }

@@ -45,7 +45,7 @@ func runPeers(ctx context.Context, args []string, out io.Writer) error {
 	if _, err := os.Stat(filepath.Join(peerFolder, "node_modules")); err != nil {
 		return errors.New("install the peer first: npm ci --prefix " + peerFolder)
 	}
-	return inFolder(func(dir string) (err error) {
+	return withTempDir(func(dir string) (err error) {
 		s := &session{options: o, report: report.New(out), dir: dir, database: "express"}
 		if s.bare, err = startBare(ctx); err != nil {
 			return err

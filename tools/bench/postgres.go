@@ -37,7 +37,7 @@ func startPostgres(ctx context.Context, dir string) (*postgres, error) {
 		return nil, errNoPostgres
 	}
 	p := &postgres{bin: filepath.Dir(found[len(found)-1]), dir: dir}
-	if err := p.unprivileged(); err != nil {
+	if err := p.dropPrivileges(); err != nil {
 		return nil, err
 	}
 	if err := p.run(ctx, "initdb", "-D", dir+"/data", "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-locale", "--no-instructions"); err != nil {
@@ -56,9 +56,9 @@ func startPostgres(ctx context.Context, dir string) (*postgres, error) {
 	return p, err
 }
 
-// unprivileged makes PostgreSQL's programs run as another user if this one is root,
+// dropPrivileges makes PostgreSQL's programs run as another user if this one is root,
 // because they refuse to run as root.
-func (p *postgres) unprivileged() error {
+func (p *postgres) dropPrivileges() error {
 	if os.Geteuid() != 0 {
 		return nil
 	}

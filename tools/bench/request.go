@@ -34,8 +34,8 @@ func (r request) bytes() []byte {
 	return []byte(b.String())
 }
 
-// same returns a caller that repeats one request.
-func same(r request) load.Caller {
+// repeatingCaller returns a caller that repeats one request.
+func repeatingCaller(r request) load.Caller {
 	text := r.bytes()
 	return load.Caller{Next: func() []byte { return text }}
 }
@@ -43,9 +43,9 @@ func same(r request) load.Caller {
 // placeholder is replaced in a body by a number that no other request has.
 const placeholder = "0000000000000000"
 
-// numbered returns a caller that repeats a request, each time with new numbers for
+// numberedCaller returns a caller that repeats a request, each time with new numbers for
 // its placeholders. A series must not be used twice.
-func numbered(r request, series int) load.Caller {
+func numberedCaller(r request, series int) load.Caller {
 	text := r.bytes()
 	var places []int
 	for i := 0; ; i += len(placeholder) {
@@ -69,9 +69,9 @@ func numbered(r request, series int) load.Caller {
 	}}
 }
 
-// unused returns r with unused numbers for its placeholders.
-func unused(r request, series int) request {
-	_, r.body, _ = strings.Cut(string(numbered(r, series).Next()), "\r\n\r\n")
+// withNewNumbers returns r with unused numbers for its placeholders.
+func withNewNumbers(r request, series int) request {
+	_, r.body, _ = strings.Cut(string(numberedCaller(r, series).Next()), "\r\n\r\n")
 	return r
 }
 

@@ -11,7 +11,7 @@ import (
 // A batch has as many keys as events, all of them new.
 func TestNumberedBatch(t *testing.T) {
 	t.Parallel()
-	next := numbered(recordBatch(&user{}), 7).Next
+	next := numberedCaller(recordBatch(&user{}), 7).Next
 	seen := map[string]bool{}
 	for range 3 {
 		for _, part := range strings.Split(string(next()), `"idempotency_key":"`)[1:] {
@@ -21,7 +21,7 @@ func TestNumberedBatch(t *testing.T) {
 	if len(seen) != 3*batchSize {
 		t.Errorf("%d keys, want %d", len(seen), 3*batchSize)
 	}
-	if body := unused(recordBatch(&user{}), 8).body; strings.Contains(body, placeholder) {
+	if body := withNewNumbers(recordBatch(&user{}), 8).body; strings.Contains(body, placeholder) {
 		t.Error("a placeholder is left")
 	}
 }
@@ -30,13 +30,13 @@ func TestNumberedBatch(t *testing.T) {
 func TestAllStored(t *testing.T) {
 	t.Parallel()
 	whole := strings.Repeat(`{"status":201},`, batchSize)
-	if err := allStored([]byte(whole)); err != nil {
+	if err := checkAllStored([]byte(whole)); err != nil {
 		t.Error(err)
 	}
-	if err := allStored([]byte(strings.Replace(whole, "201", "409", 1))); err == nil {
+	if err := checkAllStored([]byte(strings.Replace(whole, "201", "409", 1))); err == nil {
 		t.Error("a batch with a duplicate counts")
 	}
-	if err := allStored(fmt.Appendf(nil, "%s", `{"message":"busy"}`)); err == nil {
+	if err := checkAllStored(fmt.Appendf(nil, "%s", `{"message":"busy"}`)); err == nil {
 		t.Error("a refusal counts")
 	}
 }

@@ -114,7 +114,7 @@ func runScale(ctx context.Context, args []string, out io.Writer) error {
 		}
 		s.sizes = append(s.sizes, n)
 	}
-	return inFolder(func(dir string) error {
+	return withTempDir(func(dir string) error {
 		s.dir = dir
 		if err := s.build(ctx, dir, out); err != nil {
 			return err
@@ -196,11 +196,11 @@ func (s *scale) routes(ctx context.Context, session *session, url string) (names
 	}
 	defer func() { err = errors.Join(err, c.stop()) }()
 	time.Sleep(2 * time.Second) // until the work at the start is done
-	w, err := lookAt(ctx, c, url)
+	w, err := inspect(ctx, c, url)
 	if err != nil {
 		return nil, nil, err
 	}
-	asked, err := readsOf(ctx, c, w)
+	asked, err := listReadRoutes(ctx, c, w)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -265,7 +265,7 @@ func (s *scale) print(database string, names []string, costs map[string][]cost) 
 		}
 		last := row[len(row)-1]
 		why := walks[withoutDate.ReplaceAllString(name, "")]
-		if len(row) > 1 && grows(why != "", row[0], row[len(row)-2], last) {
+		if len(row) > 1 && growsTooMuch(why != "", row[0], row[len(row)-2], last) {
 			why = "GROWS"
 			s.failed = append(s.failed, fmt.Sprintf("%s %s: %.2f to %.2f ms", database, name, ms(row[len(row)-2].p50), ms(last.p50)))
 		}
@@ -277,10 +277,10 @@ func (s *scale) print(database string, names []string, costs map[string][]cost) 
 // withoutDate is the date at the end of a route's name.
 var withoutDate = regexp.MustCompile(`\d{4}-\d{2}-\d{2}$`)
 
-// grows reports whether a route costs more on the largest database than may be. Whole
+// growsTooMuch reports whether a route costs more on the largest database than may be. Whole
 // lists, whose answers grow with what a tenant has, are judged by the byte, and by when they
 // begin.
-func grows(walks bool, first, before, last cost) bool {
+func growsTooMuch(walks bool, first, before, last cost) bool {
 	if last.p50 <= beneath {
 		return false
 	}
@@ -320,8 +320,8 @@ var objects = []struct{ below, name, query string }{
 	{"/api/v1/admin/", "{meter}", `SELECT meter_id FROM usage_streams WHERE tenant_id = $1`},
 }
 
-// lookAt logs in and looks what there is to ask for.
-func lookAt(ctx context.Context, c *child, url string) (_ *filled, err error) {
+// inspect logs in and looks what there is to ask for.
+func inspect(ctx context.Context, c *child, url string) (_ *filled, err error) {
 	db, err := sqldb.Open(ctx, sqldb.Config{URL: url})
 	if err != nil {
 		return nil, err
@@ -373,9 +373,9 @@ type asked struct {
 	next func(i int) request
 }
 
-// readsOf returns every route of the service's description that reads and that can be
+// listReadRoutes returns every route of the service's description that reads and that can be
 // answered without the outside world, as the tenant with much data asks it.
-func readsOf(ctx context.Context, c *child, w *filled) ([]asked, error) {
+func listReadRoutes(ctx context.Context, c *child, w *filled) ([]asked, error) {
 	_, body, err := request{method: http.MethodGet, path: "/openapi.json"}.do(ctx, c.address)
 	if err != nil {
 		return nil, err
@@ -388,7 +388,7 @@ func readsOf(ctx context.Context, c *child, w *filled) ([]asked, error) {
 	}
 	var all []asked
 	for path, methods := range description.Paths {
-		if methods["get"] == nil || !strings.HasPrefix(path, "/api/v1/") || outside(path) {
+		if methods["get"] == nil || !strings.HasPrefix(path, "/api/v1/") || needsProvider(path) {
 			continue
 		}
 		filledIn := strings.NewReplacer("{tenantId}", w.large.tenant.String(), "{tenant}", w.large.tenant.String(),
@@ -401,7 +401,7 @@ func readsOf(ctx context.Context, c *child, w *filled) ([]asked, error) {
 		if strings.Contains(filledIn, "{") {
 			continue // pictures, links of invitations and providers of identity: one row by its key
 		}
-		all = append(all, reads(path, filledIn, w))
+		all = append(all, newReadRoute(path, filledIn, w))
 	}
 	tenant := "/api/v1/tenant/{tenantId}"
 	yearAgo := clock.System().Now().AddDate(-1, 0, 0).Format(time.DateOnly)
@@ -420,13 +420,13 @@ func readsOf(ctx context.Context, c *child, w *filled) ([]asked, error) {
 		"/api/v1/admin/stats/series?figure=tenants&interval=day&from=" + yearAgo, "/api/v1/admin/stats/series?figure=subscriptions",
 		"/api/v1/admin/stats/series?figure=failed_payments&interval=day&from=" + yearAgo, "/api/v1/admin/stats/series?figure=quota_refusals&interval=day&from=" + yearAgo,
 	} {
-		all = append(all, reads(variant, strings.ReplaceAll(variant, "{tenantId}", w.large.tenant.String()), w))
+		all = append(all, newReadRoute(variant, strings.ReplaceAll(variant, "{tenantId}", w.large.tenant.String()), w))
 	}
 	slices.SortFunc(all, func(a, b asked) int { return strings.Compare(a.name, b.name) })
 	return all, nil
 }
 
-func reads(name, path string, w *filled) asked {
+func newReadRoute(name, path string, w *filled) asked {
 	token := w.large.access
 	if strings.HasPrefix(path, "/api/v1/admin/") {
 		token = w.admin.access
@@ -435,8 +435,8 @@ func reads(name, path string, w *filled) asked {
 	return asked{name: "GET " + strings.ReplaceAll(name, w.large.tenant.String(), "{tenant}"), next: func(int) request { return r }}
 }
 
-// outside reports whether a route asks the provider or belongs to a login elsewhere.
-func outside(path string) bool {
+// needsProvider reports whether a route asks the provider or belongs to a login elsewhere.
+func needsProvider(path string) bool {
 	for _, part := range []string{"/oauth/", "/pdf", "preview-change", "psp-price-status", "/studio", "search-with-roles"} {
 		if strings.Contains(path, part) {
 			return true

@@ -34,7 +34,7 @@ func TestGrows(t *testing.T) {
 		"a walk":                  {of(1, 100), of(1, 100), of(19, 300), true, false},
 		"a long walk":             {of(1, 100), of(1, 100), of(21, 300), true, true},
 	} {
-		if got := grows(c.walks, c.first, c.before, c.last); got != c.want {
+		if got := growsTooMuch(c.walks, c.first, c.before, c.last); got != c.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}

@@ -42,46 +42,48 @@ func scenarios(onPostgres bool) []scenario {
 		read, refresh = 9_000, 2_500
 	}
 	reads := []scenario{
-		reading("me", "/api/v1/auth/me", read),
-		reading("quotas", "/api/v1/tenant/{tenant}/usage/quotas", read),
-		reading("entitlements", "/api/v1/tenant/{tenant}/entitlements", read),
+		readScenario("me", "/api/v1/auth/me", read),
+		readScenario("quotas", "/api/v1/tenant/{tenant}/usage/quotas", read),
+		readScenario("entitlements", "/api/v1/tenant/{tenant}/entitlements", read),
 	}
 	return append(
-		append(append(recordings(onPostgres), reads...), mixed(reads)...),
-		reading("catalog", "/api/v1/catalog/plans", 20_000),
+		append(append(recordingScenarios(onPostgres), reads...), mixedScenarios(reads)...),
+		readScenario("catalog", "/api/v1/catalog/plans", 20_000),
 		scenario{
 			name: "refresh", conns: everyLoad, want: http.StatusOK, rates: map[int]float64{64: refresh},
 			caller: func(w *world, i int) load.Caller { return refreshing(w.users[i%users]) },
 		},
 		scenario{
 			name: "login", conns: []int{1, 16}, want: http.StatusOK, bare: argon2,
-			caller: func(w *world, i int) load.Caller { return same(login(w.users[i%users])) },
+			caller: func(w *world, i int) load.Caller { return repeatingCaller(login(w.users[i%users])) },
 		},
 	)
 }
 
-// recordings returns the kinds of work that record usage. On PostgreSQL they are
+// recordingScenarios returns the kinds of work that record usage. On PostgreSQL they are
 // compared with pgbench.
-func recordings(onPostgres bool) []scenario {
+func recordingScenarios(onPostgres bool) []scenario {
 	record := scenario{
 		name: "record", conns: everyLoad, want: http.StatusCreated, bare: "POST /decode/record",
 		rates: map[int]float64{16: 7_000, 64: 10_000}, p99s: map[int]float64{64: 20},
-		caller: func(w *world, i int) load.Caller { return numbered(recordOne(w.users[i%users]), w.nextSeries()) },
+		caller: func(w *world, i int) load.Caller { return numberedCaller(recordOne(w.users[i%users]), w.nextSeries()) },
 		probe:  func(w *world) request { return recordOne(w.users[0]) },
 	}
 	keyed := record
 	keyed.name = "record with a key"
-	keyed.caller = func(w *world, i int) load.Caller { return numbered(recordKeyed(w.users[i%users]), w.nextSeries()) }
+	keyed.caller = func(w *world, i int) load.Caller {
+		return numberedCaller(recordKeyed(w.users[i%users]), w.nextSeries())
+	}
 	keyed.probe = func(w *world) request { return recordKeyed(w.users[0]) }
 	hot := record
 	hot.name = "record, one counter"
 	hot.rates, hot.p99s = nil, nil
-	hot.caller = func(w *world, _ int) load.Caller { return numbered(recordOne(w.users[0]), w.nextSeries()) }
+	hot.caller = func(w *world, _ int) load.Caller { return numberedCaller(recordOne(w.users[0]), w.nextSeries()) }
 	batch := scenario{
 		name: "batch of 100", conns: []int{16}, want: http.StatusOK, bare: "POST /decode/batch", rates: map[int]float64{16: 60_000}, events: batchSize,
 		caller: func(w *world, i int) load.Caller {
-			c := numbered(recordBatch(w.users[i%users]), w.nextSeries())
-			c.Answered = allStored
+			c := numberedCaller(recordBatch(w.users[i%users]), w.nextSeries())
+			c.Answered = checkAllStored
 			return c
 		},
 		probe: func(w *world) request { return recordBatch(w.users[0]) },
@@ -95,14 +97,14 @@ func recordings(onPostgres bool) []scenario {
 	return []scenario{record, keyed, hot, batch}
 }
 
-// reading returns the work of reading a path, with the promised rate at 64 connections.
-func reading(name, path string, rate float64) scenario {
+// readScenario returns the work of reading a path, with the promised rate at 64 connections.
+func readScenario(name, path string, rate float64) scenario {
 	of := func(u *user) request {
 		return request{method: http.MethodGet, path: strings.ReplaceAll(path, "{tenant}", u.tenant.String()), token: u.access}
 	}
 	return scenario{
 		name: name, conns: everyLoad, want: http.StatusOK, bare: "GET /answers/" + name,
-		caller: func(w *world, i int) load.Caller { return same(of(w.users[i%users])) },
+		caller: func(w *world, i int) load.Caller { return repeatingCaller(of(w.users[i%users])) },
 		probe:  func(w *world) request { return of(w.users[0]) },
 		rates:  map[int]float64{64: rate},
 	}
@@ -145,9 +147,9 @@ func recordBatch(u *user) request {
 	return request{method: http.MethodPost, path: "/api/v1/tenant/" + u.tenant.String() + "/usage/batch", token: u.access, body: body}
 }
 
-// allStored checks that each event of a batch was stored: the answer is 200 either
+// checkAllStored checks that each event of a batch was stored: the answer is 200 either
 // way.
-func allStored(body []byte) error {
+func checkAllStored(body []byte) error {
 	if n := bytes.Count(body, []byte(`"status":201`)); n != batchSize {
 		return fmt.Errorf("%d of %d events were stored: %s", n, batchSize, body)
 	}

@@ -139,27 +139,27 @@ func (c *child) cpu() (time.Duration, error) {
 	return u.own, err
 }
 
-// used is the CPU time of a process.
-type used struct {
+// cpuTime is the CPU time of a process.
+type cpuTime struct {
 	parent      int
 	own, reaped time.Duration // reaped is that of its children which have ended
 }
 
 // usageOf reads what a process has used.
-func usageOf(process int) (used, error) {
+func usageOf(process int) (cpuTime, error) {
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(process) + "/stat")
 	if err != nil {
-		return used{}, err
+		return cpuTime{}, err
 	}
 	_, rest, _ := strings.Cut(string(text), ") ")
 	var n [15]int64 // from the state on
 	for i, field := range strings.Fields(rest)[1:len(n)] {
 		if n[i+1], err = strconv.ParseInt(field, 10, 64); err != nil {
-			return used{}, err
+			return cpuTime{}, err
 		}
 	}
 	const tick = 10 * time.Millisecond
-	return used{int(n[1]), time.Duration(n[11]+n[12]) * tick, time.Duration(n[13]+n[14]) * tick}, nil
+	return cpuTime{int(n[1]), time.Duration(n[11]+n[12]) * tick, time.Duration(n[13]+n[14]) * tick}, nil
 }
 
 // freeAddress returns an address that nobody listens on.

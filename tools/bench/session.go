@@ -38,7 +38,7 @@ type session struct {
 	world    *world
 }
 
-func (s *session) wants(what string) bool { return s.only.MatchString(s.database + " " + what) }
+func (s *session) isSelected(what string) bool { return s.only.MatchString(s.database + " " + what) }
 
 func (s *session) run(ctx context.Context) (err error) {
 	if err := os.MkdirAll(s.dir, 0o711); err != nil { //nolint:gosec // PostgreSQL's user has to get through.
@@ -58,7 +58,7 @@ func (s *session) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if s.wants("start") {
+	if s.isSelected("start") {
 		if err := s.measureStarts(ctx); err != nil {
 			return err
 		}
@@ -80,14 +80,14 @@ func (s *session) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	s.report.Figure(s.database, "memory, idle", idle, "MiB", 60)
+	s.report.PrintNumber(s.database, "memory, idle", idle, "MiB", 60)
 	for _, sc := range scenarios(s.postgres != nil) {
 		if err := s.scenario(ctx, sc); err != nil {
 			return fmt.Errorf("%s: %w", sc.name, err)
 		}
 	}
 	_, highest, err := s.service.memory()
-	s.report.Figure(s.database, "memory, highest", highest, "MiB", 256)
+	s.report.PrintNumber(s.database, "memory, highest", highest, "MiB", 256)
 	return err
 }
 
@@ -118,21 +118,21 @@ func (s *session) measureStarts(ctx context.Context) error {
 			}
 		}
 	}
-	s.report.Figure(s.database, "start, empty database", median(empty), "ms", 400)
-	s.report.Figure(s.database, "start, migrated database", median(migrated), "ms", 150)
+	s.report.PrintNumber(s.database, "start, empty database", median(empty), "ms", 400)
+	s.report.PrintNumber(s.database, "start, migrated database", median(migrated), "ms", 150)
 	return nil
 }
 
 // scenario measures one kind of work with each number of connections.
 func (s *session) scenario(ctx context.Context, sc scenario) error {
-	if !slices.ContainsFunc(sc.conns, func(n int) bool { return s.wants(sc.name + " " + strconv.Itoa(n)) }) {
+	if !slices.ContainsFunc(sc.conns, func(n int) bool { return s.isSelected(sc.name + " " + strconv.Itoa(n)) }) {
 		return nil
 	}
 	if err := s.setAnswers(ctx, sc); err != nil {
 		return err
 	}
 	for _, n := range sc.conns {
-		if s.wants(sc.name + " " + strconv.Itoa(n)) {
+		if s.isSelected(sc.name + " " + strconv.Itoa(n)) {
 			if err := s.measure(ctx, sc, n); err != nil {
 				return err
 			}
@@ -155,7 +155,7 @@ func (s *session) setAnswers(ctx context.Context, sc scenario) error {
 // setAnswer lets the bare server answer on a route, "POST /decode/record", as the service
 // answers a request.
 func (s *session) setAnswer(ctx context.Context, route string, want int, probe request) error {
-	status, body, err := unused(probe, s.world.nextSeries()).do(ctx, s.service.address)
+	status, body, err := withNewNumbers(probe, s.world.nextSeries()).do(ctx, s.service.address)
 	if err != nil {
 		return err
 	}
@@ -179,7 +179,7 @@ func (s *session) measure(ctx context.Context, sc scenario, n int) error {
 		}
 		works := []load.Work{{Callers: callers, Want: sc.want}}
 		if sc.mixed {
-			works = append(works, beside(s.world)...)
+			works = append(works, backgroundWork(s.world)...)
 		}
 		profiled := s.profile(ctx, sc.name, n)
 		databaseBefore, err1 := s.postgres.cpu()
@@ -194,10 +194,10 @@ func (s *session) measure(ctx context.Context, sc scenario, n int) error {
 		}
 		r, each := all[0], float64(max(1, sc.events))
 		rates, cpus = append(rates, r.Rate()*each), append(cpus, cpu/each)
-		databaseCPUs = append(databaseCPUs, s.perAnswer(databaseAfter-databaseBefore, r)/each)
+		databaseCPUs = append(databaseCPUs, s.cpuPerAnswer(databaseAfter-databaseBefore, r)/each)
 		p50s, p99s = append(p50s, r.Quantile(0.5)), append(p99s, r.Quantile(0.99))
 		for i, one := range all {
-			others += one.Others()
+			others += one.OtherStatuses()
 			if i > 0 {
 				kept = append(kept, one.Rate()/works[i].Rate)
 			}
@@ -212,7 +212,7 @@ func (s *session) measure(ctx context.Context, sc scenario, n int) error {
 		WantRate: sc.rates[n], WantP99: sc.p99s[n],
 	}
 	if len(kept) > 0 {
-		row.Mixed, row.Beside = true, slices.Min(kept)
+		row.Mixed, row.BackgroundShare = true, slices.Min(kept)
 	}
 	s.report.Row(row)
 	return nil
@@ -225,21 +225,21 @@ func (s *session) loadOn(c *child, works []load.Work) (all []load.Result, cpu fl
 	if err != nil {
 		return nil, 0, err
 	}
-	if all, err = load.Run(c.address, s.length(), works...); err != nil {
+	if all, err = load.Run(c.address, s.duration(), works...); err != nil {
 		return nil, 0, err
 	}
 	after, err := c.cpu()
-	return all, s.perAnswer(after-before, all[0]), err
+	return all, s.cpuPerAnswer(after-before, all[0]), err
 }
 
-// perAnswer returns the CPU time for each answer in microseconds, of that during a load. The
+// cpuPerAnswer returns the CPU time for each answer in microseconds, of that during a load. The
 // load ran a little longer than answers were counted.
-func (s *session) perAnswer(cpu time.Duration, r load.Result) float64 {
-	share := s.length().Seconds() / (s.length() + load.WarmUp).Seconds()
+func (s *session) cpuPerAnswer(cpu time.Duration, r load.Result) float64 {
+	share := s.duration().Seconds() / (s.duration() + load.WarmUp).Seconds()
 	return share * float64(cpu.Microseconds()) / max(1, float64(len(r.Latencies)))
 }
 
-func (s *session) length() time.Duration { return time.Duration(s.seconds * float64(time.Second)) }
+func (s *session) duration() time.Duration { return time.Duration(s.seconds * float64(time.Second)) }
 
 // limit measures what the work is compared with. It returns its rate, 0 where nothing
 // is compared, and the CPU time for each answer of the bare handler.
@@ -267,13 +267,13 @@ func (s *session) limit(ctx context.Context, sc scenario, n int) (rate, cpu floa
 	for i := range callers {
 		like := sc.probe(s.world)
 		like.method, like.path = method, path
-		if callers[i] = same(like); like.body != "" {
-			callers[i] = numbered(like, s.world.nextSeries())
+		if callers[i] = repeatingCaller(like); like.body != "" {
+			callers[i] = numberedCaller(like, s.world.nextSeries())
 		}
 	}
 	works := []load.Work{{Callers: callers, Want: sc.want}}
 	if sc.mixed {
-		works = append(works, bareBeside(s.world)...)
+		works = append(works, bareBackgroundWork(s.world)...)
 	}
 	all, cpu, err := s.loadOn(s.bare, works)
 	if err != nil {

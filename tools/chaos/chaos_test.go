@@ -12,8 +12,8 @@ import (
 func TestReportsTellWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		row    row
-		broken bool
+		row      row
+		isBroken bool
 	}{
 		"well":           {row{Acknowledged: 10}, false},
 		"lost":           {row{Lost: 1}, true},
@@ -23,8 +23,8 @@ func TestReportsTellWhatIsWrong(t *testing.T) {
 		"left out":       {row{LeftOut: "no disk"}, false},
 		"mails repeated": {row{Repeated: 3}, false},
 	} {
-		if c.row.broken() != c.broken {
-			t.Errorf("%s: broken is %v", name, !c.broken)
+		if c.row.isBroken() != c.isBroken {
+			t.Errorf("%s: broken is %v", name, !c.isBroken)
 		}
 	}
 }
@@ -49,7 +49,7 @@ func TestWrongAnswers(t *testing.T) {
 		"unexpected":          {409, "", 0, nil, true},
 		"of the fault":        {502, "", 0, nil, false},
 		"cut off":             {cut, "", time.Second, nil, false},
-		"not answered at all": {cut, "", answerPatience, nil, true},
+		"not answered at all": {cut, "", answerTimeout, nil, true},
 	} {
 		client := newClient("127.0.0.1:1")
 		client.may = []int{502}

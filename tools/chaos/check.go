@@ -21,8 +21,8 @@ type tally struct {
 	examples                    []string
 }
 
-func (t *tally) losing(format string, args ...any) { t.lost++; t.example("lost: "+format, args...) }
-func (t *tally) doubling(format string, args ...any) {
+func (t *tally) recordLoss(format string, args ...any) { t.lost++; t.example("lost: "+format, args...) }
+func (t *tally) recordDouble(format string, args ...any) {
 	t.doubled++
 	t.example("doubled: "+format, args...)
 }
@@ -36,8 +36,8 @@ func (t *tally) example(format string, args ...any) {
 // mailbox is where the service's mail arrives.
 type mailbox func(context.Context) (map[letter]int, error)
 
-// settlePatience is how long what is done in the background may take once all is well.
-const settlePatience = 2 * time.Minute
+// settleTimeout is how long what is done in the background may take once all is well.
+const settleTimeout = 2 * time.Minute
 
 // settle waits until what follows from the load in the background has happened, or for so
 // long that it never will, and returns what is there.
@@ -45,7 +45,7 @@ func (l *load) settle(ctx context.Context, mails mailbox, meter string) (*tally,
 	began := clock.System().Now()
 	for {
 		t, err := l.count(ctx, mails, meter)
-		if err != nil || t.lost == 0 || clock.System().Now().Sub(began) > settlePatience {
+		if err != nil || t.lost == 0 || clock.System().Now().Sub(began) > settleTimeout {
 			return t, err
 		}
 		select {
@@ -77,7 +77,7 @@ func (l *load) count(ctx context.Context, mails mailbox, meter string) (*tally, 
 
 // get asks for something until it is answered.
 func (l *load) get(ctx context.Context, o *owner, path string) (a answer, err error) {
-	if !l.try(ctx, func() bool { a = l.as(ctx, o, http.MethodGet, path, nil); return a.ok() }) {
+	if !l.retry(ctx, func() bool { a = l.requestAs(ctx, o, http.MethodGet, path, nil); return a.isOK() }) {
 		return a, fmt.Errorf("%s was answered %d after all: %s", path, a.status, a.body)
 	}
 	return a, nil
@@ -104,21 +104,21 @@ func (l *load) countEvents(ctx context.Context, t *tally) error {
 			}
 			for key := range keys {
 				if stored[key] == 0 {
-					t.losing("the event %s of %s", key, meter)
+					t.recordLoss("the event %s of %s", key, meter)
 				}
 			}
 			for key, times := range stored {
 				if times > 1 {
-					t.doubling("the event %s of %s is stored %d times", key, meter, times)
+					t.recordDouble("the event %s of %s is stored %d times", key, meter, times)
 				}
 			}
 			if a, err = l.get(ctx, o, o.path("/usage/"+meter)); err != nil {
 				return err
 			}
-			if shown, _ := strconv.Atoi(a.at("data", "current_usage")); shown > len(stored) {
-				t.doubling("%s shows %d for %d events", meter, shown, len(stored))
+			if shown, _ := strconv.Atoi(a.textAt("data", "current_usage")); shown > len(stored) {
+				t.recordDouble("%s shows %d for %d events", meter, shown, len(stored))
 			} else if shown < len(stored) {
-				t.losing("%s shows %d for %d events", meter, shown, len(stored))
+				t.recordLoss("%s shows %d for %d events", meter, shown, len(stored))
 			}
 		}
 	}
@@ -131,17 +131,17 @@ func (l *load) countPeople(ctx context.Context, t *tally) error {
 	for _, o := range l.people {
 		t.acknowledged++
 		a := answer{}
-		if !l.try(ctx, func() bool {
+		if !l.retry(ctx, func() bool {
 			a = l.do(ctx, http.MethodPost, api+"/auth/login", "", fields{"email": o.email, "password": password}, http.StatusUnauthorized, http.StatusUnprocessableEntity)
-			return !a.again()
+			return !a.isRetryable()
 		}) {
 			return fmt.Errorf("the login of %s was answered %d after all", o.email, a.status)
 		}
 		switch {
-		case !a.ok() || a.at("user", "tenants", "0", "id") != o.tenant:
-			t.losing("the account of %s: %d", o.email, a.status)
-		case a.at("user", "tenants", "1", "id") != "":
-			t.doubling("%s has two tenants", o.email)
+		case !a.isOK() || a.textAt("user", "tenants", "0", "id") != o.tenant:
+			t.recordLoss("the account of %s: %d", o.email, a.status)
+		case a.textAt("user", "tenants", "1", "id") != "":
+			t.recordDouble("%s has two tenants", o.email)
 		}
 	}
 	for o, emails := range l.invited {
@@ -150,14 +150,14 @@ func (l *load) countPeople(ctx context.Context, t *tally) error {
 			return err
 		}
 		listed := map[string]int{}
-		for i := 0; a.at("data", strconv.Itoa(i), "id") != ""; i++ {
-			listed[a.at("data", strconv.Itoa(i), "email")]++
+		for i := 0; a.textAt("data", strconv.Itoa(i), "id") != ""; i++ {
+			listed[a.textAt("data", strconv.Itoa(i), "email")]++
 		}
 		for _, email := range emails {
 			if listed[email] == 0 {
-				t.losing("the invitation of %s", email)
+				t.recordLoss("the invitation of %s", email)
 			} else if listed[email] > 1 {
-				t.doubling("%s is invited %d times", email, listed[email])
+				t.recordDouble("%s is invited %d times", email, listed[email])
 			}
 		}
 	}
@@ -178,9 +178,9 @@ func (l *load) countMails(ctx context.Context, t *tally, mails mailbox) error {
 		for _, email := range emails {
 			t.acknowledged++
 			if to[email] == 0 {
-				t.losing("the mail to %s", email)
+				t.recordLoss("the mail to %s", email)
 			} else if to[email] > 1 {
-				t.doubling("%s got %d mails", email, to[email])
+				t.recordDouble("%s got %d mails", email, to[email])
 			}
 		}
 	}
@@ -226,21 +226,21 @@ func (l *load) countPayments(ctx context.Context, t *tally, meter string) error 
 		t.acknowledged++
 		switch {
 		case l.planOf(ctx, o) == "":
-			t.losing("the subscription of %s", o.email)
+			t.recordLoss("the subscription of %s", o.email)
 		case running[o.tenant] != 1 || begun[o.tenant] != 1:
-			t.doubling("%s has %d subscriptions and paid %d", o.email, running[o.tenant], begun[o.tenant])
+			t.recordDouble("%s has %d subscriptions and paid %d", o.email, running[o.tenant], begun[o.tenant])
 		}
 	}
 	for o, n := range l.changes {
 		t.acknowledged += n
 		if billed := changed[o.tenant]; billed > n {
-			t.doubling("%s changed %d times and was billed %d times", o.email, n, billed)
+			t.recordDouble("%s changed %d times and was billed %d times", o.email, n, billed)
 		} else if billed < n {
-			t.losing("%s changed %d times and was billed %d times", o.email, n, billed)
+			t.recordLoss("%s changed %d times and was billed %d times", o.email, n, billed)
 		}
 		want := l.plans[[]string{basic, plus}[n%2]]
 		if l.planOf(ctx, o) != want {
-			t.losing("%s has not the plan of the last change", o.email)
+			t.recordLoss("%s has not the plan of the last change", o.email)
 		}
 	}
 	return l.countBilled(ctx, t, meter, tenantOf)
@@ -270,9 +270,9 @@ func (l *load) countBilled(ctx context.Context, t *tally, meter string, tenantOf
 			}
 		}
 		if want := float64(len(meters[billed])); told > want {
-			t.doubling("%v units of %s are billed for %v events", told, o.email, want)
+			t.recordDouble("%v units of %s are billed for %v events", told, o.email, want)
 		} else if told < want {
-			t.losing("%v units of %s are billed for %v events", told, o.email, want)
+			t.recordLoss("%v units of %s are billed for %v events", told, o.email, want)
 		}
 	}
 	return nil

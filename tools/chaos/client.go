@@ -18,9 +18,9 @@ import (
 	"github.com/tenantry/tenantry/internal/clock"
 )
 
-// answerPatience is how long an answer is waited for, which is longer than the service takes
+// answerTimeout is how long an answer is waited for, which is longer than the service takes
 // for any.
-const answerPatience = 40 * time.Second
+const answerTimeout = 40 * time.Second
 
 // cut is the status of a request without an answer.
 const cut = 0
@@ -42,7 +42,7 @@ type client struct {
 func newClient(address string) *client {
 	return &client{
 		base:    "http://" + address,
-		http:    &http.Client{Timeout: answerPatience, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
+		http:    &http.Client{Timeout: answerTimeout, Transport: &http.Transport{MaxIdleConnsPerHost: 64}},
 		answers: map[int]int{},
 	}
 }
@@ -56,17 +56,17 @@ type answer struct {
 	body   []byte
 }
 
-// ok reports whether the request did what it should.
-func (a answer) ok() bool { return a.status/100 == 2 }
+// isOK reports whether the request did what it should.
+func (a answer) isOK() bool { return a.status/100 == 2 }
 
-// again reports whether the request was not understood to fail for good: it may have been
+// isRetryable reports whether the request was not understood to fail for good: it may have been
 // done or not, and whoever made it tries again.
-func (a answer) again() bool {
+func (a answer) isRetryable() bool {
 	return a.status == cut || a.status == http.StatusServiceUnavailable || a.status == http.StatusBadGateway || a.status == http.StatusTooManyRequests
 }
 
-// at returns a text of the answer by its keys.
-func (a answer) at(keys ...string) string {
+// textAt returns a text of the answer by its keys.
+func (a answer) textAt(keys ...string) string {
 	var v any
 	if json.Unmarshal(a.body, &v) != nil {
 		return ""
@@ -139,7 +139,7 @@ func (c *client) note(what string, a answer, retryAfter string, took time.Durati
 	c.answers[a.status]++
 	reason := ""
 	switch {
-	case a.ok() || a.status == cut && took < c.http.Timeout:
+	case a.isOK() || a.status == cut && took < c.http.Timeout:
 	case a.status == cut:
 		reason = "no answer"
 	case a.status == http.StatusServiceUnavailable:
@@ -157,8 +157,8 @@ func (c *client) note(what string, a answer, retryAfter string, took time.Durati
 	}
 }
 
-// complain takes down that something was not as it should be.
-func (c *client) complain(format string, args ...any) {
+// recordFault takes down that something was not as it should be.
+func (c *client) recordFault(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.fault(fmt.Sprintf(format, args...))

@@ -14,9 +14,9 @@ import (
 // diskSize is that of the disk that gets full.
 const diskSize = "48m"
 
-// onDisk gives the instance a small disk at a folder, which only it sees and which ends with
+// useDisk gives the instance a small disk at a folder, which only it sees and which ends with
 // it. prepare is what its shell does there first.
-func (i *instance) onDisk(folder, prepare string) {
+func (i *instance) useDisk(folder, prepare string) {
 	i.attr = namespace()
 	i.prepare = fmt.Sprintf("mount -t tmpfs -o size=%s tmpfs %q && %s", diskSize, folder, prepare)
 }

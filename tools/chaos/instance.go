@@ -69,7 +69,7 @@ func (i *instance) start(ctx context.Context) error {
 func (i *instance) await(ctx context.Context) error {
 	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
 	for began := clock.System().Now(); clock.System().Now().Sub(began) < time.Minute; {
-		if i.works(ctx, client) {
+		if i.isHealthy(ctx, client) {
 			return nil
 		}
 		select {
@@ -83,7 +83,7 @@ func (i *instance) await(ctx context.Context) error {
 	return fmt.Errorf("%s did not get ready:\n%s", i.binary, i.lastLines())
 }
 
-func (i *instance) works(ctx context.Context, client *http.Client) bool {
+func (i *instance) isHealthy(ctx context.Context, client *http.Client) bool {
 	if i.raw {
 		conn, err := new(net.Dialer).DialContext(ctx, "tcp", i.address.String())
 		return err == nil && conn.Close() == nil

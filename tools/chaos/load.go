@@ -27,8 +27,8 @@ const (
 
 const password = "correct horse battery staple"
 
-// patience is how long one piece of work is tried again before the load gives it up.
-const patience = 90 * time.Second
+// retryTimeout is how long one piece of work is tried again before the load gives it up.
+const retryTimeout = 90 * time.Second
 
 // load works with the service as its customers do: it tries again, with the same
 // idempotency key, what was not answered or refused for now, and takes down what was
@@ -66,10 +66,10 @@ func newLoad(c *client, p *provider) *load {
 	}
 }
 
-// try repeats f until it reports that it is done, with short pauses, and reports whether
+// retry repeats f until it reports that it is done, with short pauses, and reports whether
 // it was done before its time was over.
-func (l *load) try(ctx context.Context, f func() bool) bool {
-	for began := clock.System().Now(); clock.System().Now().Sub(began) < patience; {
+func (l *load) retry(ctx context.Context, f func() bool) bool {
+	for began := clock.System().Now(); clock.System().Now().Sub(began) < retryTimeout; {
 		if f() {
 			return true
 		}
@@ -82,8 +82,8 @@ func (l *load) try(ctx context.Context, f func() bool) bool {
 	return false
 }
 
-// as makes a request as an owner, whose login is renewed when it has expired.
-func (l *load) as(ctx context.Context, o *owner, method, path string, body any, expected ...int) answer {
+// requestAs makes a request as an owner, whose login is renewed when it has expired.
+func (l *load) requestAs(ctx context.Context, o *owner, method, path string, body any, expected ...int) answer {
 	a := l.do(ctx, method, path, o.token, body, append(expected, http.StatusUnauthorized)...)
 	if a.status != http.StatusUnauthorized {
 		return a
@@ -96,17 +96,17 @@ func (l *load) logIn(ctx context.Context, o *owner) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	a := l.do(ctx, http.MethodPost, api+"/auth/login", "", fields{"email": o.email, "password": password})
-	if a.ok() {
-		o.token, o.tenant = a.at("accessToken"), a.at("user", "tenants", "0", "id")
+	if a.isOK() {
+		o.token, o.tenant = a.textAt("accessToken"), a.textAt("user", "tenants", "0", "id")
 	}
-	return a.ok()
+	return a.isOK()
 }
 
 // register makes an account with a tenant. It tries until it knows that there is one.
 func (l *load) register(ctx context.Context, email string) (*owner, bool) {
 	o := &owner{email: email}
 	tried := false
-	done := l.try(ctx, func() bool {
+	done := l.retry(ctx, func() bool {
 		var expected []int
 		if tried {
 			expected = []int{http.StatusUnprocessableEntity} // the address is taken: it was done
@@ -114,37 +114,37 @@ func (l *load) register(ctx context.Context, email string) (*owner, bool) {
 		a := l.do(ctx, http.MethodPost, api+"/auth/register", "", fields{
 			"name": "Ada", "email": email, "password": password, "password_confirmation": password,
 		}, expected...)
-		if a.ok() {
-			o.token, o.tenant = a.at("accessToken"), a.at("user", "tenants", "0", "id")
+		if a.isOK() {
+			o.token, o.tenant = a.textAt("accessToken"), a.textAt("user", "tenants", "0", "id")
 			return true
 		}
 		done := tried && a.status == http.StatusUnprocessableEntity && l.logIn(ctx, o)
 		tried = true
-		return done || !a.again() && a.status != http.StatusUnprocessableEntity
+		return done || !a.isRetryable() && a.status != http.StatusUnprocessableEntity
 	})
 	return o, done && o.token != ""
 }
 
 // onboard gives a tenant its billing details.
 func (l *load) onboard(ctx context.Context, o *owner) bool {
-	return l.try(ctx, func() bool {
-		return l.as(ctx, o, http.MethodPatch, api+"/onboarding/complete-setup", fields{
+	return l.retry(ctx, func() bool {
+		return l.requestAs(ctx, o, http.MethodPatch, api+"/onboarding/complete-setup", fields{
 			"legal_name": "Analytical Engines Ltd", "address": "12 St James Square", "city": "London",
 			"postal_code": "SW1Y 4JH", "country": "GB", "billing_email": o.email,
-		}).ok()
+		}).isOK()
 	})
 }
 
 // buy opens a checkout for a plan and pays at the hosted page.
 func (l *load) buy(ctx context.Context, o *owner, plan string) bool {
 	page := ""
-	opened := l.try(ctx, func() bool {
-		a := l.as(ctx, o, http.MethodPost, o.path("/checkout"), fields{
+	opened := l.retry(ctx, func() bool {
+		a := l.requestAs(ctx, o, http.MethodPost, o.path("/checkout"), fields{
 			"plan_id": l.plans[plan], "currency": "EUR", "quantity": 1,
 			"success_url": "https://app.example.com/ok", "cancel_url": "https://app.example.com/no",
 		}, http.StatusConflict)
-		page = a.at("data", "url")
-		return a.ok()
+		page = a.textAt("data", "url")
+		return a.isOK()
 	})
 	if !opened {
 		return false
@@ -152,18 +152,18 @@ func (l *load) buy(ctx context.Context, o *owner, plan string) bool {
 	stop := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, page, strings.NewReader(url.Values{"card_number": {"4242 4242 4242 4242"}}.Encode()))
 	if err != nil {
-		l.complain("the page of a checkout: %v", err)
+		l.recordFault("the page of a checkout: %v", err)
 		return false
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	resp, err := stop.Do(r)
 	if err != nil {
-		l.complain("pay a checkout: %v", err)
+		l.recordFault("pay a checkout: %v", err)
 		return false
 	}
 	_ = resp.Body.Close()
 	if resp.StatusCode != http.StatusSeeOther {
-		l.complain("pay a checkout: %s", resp.Status)
+		l.recordFault("pay a checkout: %s", resp.Status)
 	}
 	return resp.StatusCode == http.StatusSeeOther
 }
@@ -171,23 +171,23 @@ func (l *load) buy(ctx context.Context, o *owner, plan string) bool {
 // planOf returns the id of the plan that an owner's tenant has, "" for none or if it could
 // not be asked.
 func (l *load) planOf(ctx context.Context, o *owner) string {
-	a := l.as(ctx, o, http.MethodGet, o.path("/subscription"), nil)
-	if s := a.at("data", "status"); s != "active" && s != "past_due" {
+	a := l.requestAs(ctx, o, http.MethodGet, o.path("/subscription"), nil)
+	if s := a.textAt("data", "status"); s != "active" && s != "past_due" {
 		return ""
 	}
-	return a.at("data", "plan", "id")
+	return a.textAt("data", "plan", "id")
 }
 
 // prepare makes the customers that the load works with.
 func (l *load) prepare(ctx context.Context) error {
-	if !l.try(ctx, func() bool {
+	if !l.retry(ctx, func() bool {
 		a := l.do(ctx, http.MethodGet, api+"/catalog/plans", "", nil)
 		for i := 0; ; i++ {
-			id := a.at("data", strconv.Itoa(i), "id")
+			id := a.textAt("data", strconv.Itoa(i), "id")
 			if id == "" {
-				return a.ok()
+				return a.isOK()
 			}
-			l.plans[a.at("data", strconv.Itoa(i), "slug")] = id
+			l.plans[a.textAt("data", strconv.Itoa(i), "slug")] = id
 		}
 	}) {
 		return fmt.Errorf("the catalog is not answered: %v", l.wrong)
@@ -201,7 +201,7 @@ func (l *load) prepare(ctx context.Context) error {
 		if l.provider == nil {
 			continue
 		}
-		if !l.buy(ctx, o, plan) || !l.try(ctx, func() bool { return l.planOf(ctx, o) == l.plans[plan] }) {
+		if !l.buy(ctx, o, plan) || !l.retry(ctx, func() bool { return l.planOf(ctx, o) == l.plans[plan] }) {
 			return fmt.Errorf("no customer could buy: %v", l.wrong)
 		}
 		l.bought = append(l.bought, o)
@@ -267,13 +267,13 @@ func (l *load) acknowledge(o *owner, meter string, keys ...string) {
 // record records an event of one unit.
 func (l *load) record(ctx context.Context, o *owner, meter, key string) {
 	var expected []int // of a repetition: it was stored
-	l.try(ctx, func() bool {
-		a := l.as(ctx, o, http.MethodPost, o.path("/usage"), fields{"meter_code": meter, "quantity": 1, "idempotency_key": key}, expected...)
+	l.retry(ctx, func() bool {
+		a := l.requestAs(ctx, o, http.MethodPost, o.path("/usage"), fields{"meter_code": meter, "quantity": 1, "idempotency_key": key}, expected...)
 		expected = []int{http.StatusConflict}
-		if a.ok() || a.status == http.StatusConflict {
+		if a.isOK() || a.status == http.StatusConflict {
 			l.acknowledge(o, meter, key)
 		}
-		return !a.again()
+		return !a.isRetryable()
 	})
 }
 
@@ -286,18 +286,18 @@ func (l *load) recordBatch(ctx context.Context, o *owner, n int) {
 		keys = append(keys, key)
 		events = append(events, fields{"meter_code": calls, "quantity": 1, "idempotency_key": key})
 	}
-	l.try(ctx, func() bool {
-		a := l.as(ctx, o, http.MethodPost, o.path("/usage/batch"), fields{"events": events})
-		again := a.again()
+	l.retry(ctx, func() bool {
+		a := l.requestAs(ctx, o, http.MethodPost, o.path("/usage/batch"), fields{"events": events})
+		again := a.isRetryable()
 		for i, key := range keys {
-			switch status := a.at("data", strconv.Itoa(i), "status"); {
-			case !a.ok():
+			switch status := a.textAt("data", strconv.Itoa(i), "status"); {
+			case !a.isOK():
 			case status == "201", status == "409":
 				l.acknowledge(o, calls, key)
 			case status == "503":
 				again = true
 			default:
-				l.complain("an event of a batch: %s", a.body)
+				l.recordFault("an event of a batch: %s", a.body)
 			}
 		}
 		return !again
@@ -308,7 +308,7 @@ func (l *load) recordBatch(ctx context.Context, o *owner, n int) {
 func (l *load) read(ctx context.Context, n int) {
 	o := l.owners[n%len(l.owners)]
 	paths := []string{api + "/auth/me", o.path("/usage/quotas"), o.path("/subscription"), o.path("/team/members"), api + "/catalog/plans"}
-	l.as(ctx, o, http.MethodGet, paths[n%len(paths)], nil)
+	l.requestAs(ctx, o, http.MethodGet, paths[n%len(paths)], nil)
 }
 
 // signUp registers somebody; every third one buys something.
@@ -332,10 +332,10 @@ func (l *load) signUp(ctx context.Context, n int) {
 func (l *load) invite(ctx context.Context, o *owner, n int) {
 	email := fmt.Sprintf("guest-%d@chaos.test", n)
 	var expected []int
-	done := l.try(ctx, func() bool {
-		a := l.as(ctx, o, http.MethodPost, o.path("/team/invitations"), fields{"email": email, "role": "member"}, expected...)
+	done := l.retry(ctx, func() bool {
+		a := l.requestAs(ctx, o, http.MethodPost, o.path("/team/invitations"), fields{"email": email, "role": "member"}, expected...)
 		expected = []int{http.StatusConflict, http.StatusUnprocessableEntity} // they are invited already
-		return !a.again()
+		return !a.isRetryable()
 	})
 	if !done {
 		return
@@ -348,14 +348,14 @@ func (l *load) invite(ctx context.Context, o *owner, n int) {
 // change changes a tenant's plan, which is paid at once. It tries until the tenant has it.
 func (l *load) change(ctx context.Context, o *owner, plan string) {
 	expected := []int{http.StatusConflict} // the change before is not over: whoever made it was killed
-	done := l.try(ctx, func() bool {
-		a := l.as(ctx, o, http.MethodPost, o.path("/subscription/change-plan"), fields{"new_plan_id": l.plans[plan]}, expected...)
+	done := l.retry(ctx, func() bool {
+		a := l.requestAs(ctx, o, http.MethodPost, o.path("/subscription/change-plan"), fields{"new_plan_id": l.plans[plan]}, expected...)
 		expected = []int{http.StatusConflict, http.StatusUnprocessableEntity} // or it was made
-		return a.ok() || l.planOf(ctx, o) == l.plans[plan]
+		return a.isOK() || l.planOf(ctx, o) == l.plans[plan]
 	})
 	if !done {
 		if ctx.Err() == nil {
-			l.complain("%s could not change to %s", o.email, plan)
+			l.recordFault("%s could not change to %s", o.email, plan)
 		}
 		return
 	}

@@ -77,9 +77,9 @@ func (m *mailServer) mails(context.Context) (map[letter]int, error) {
 	return found, nil
 }
 
-// repeated returns how many mails came again with the same id, which may happen where
+// countRepeated returns how many mails came again with the same id, which may happen where
 // the sender cannot know that they arrived (rules: mail#outbox).
-func (m *mailServer) repeated() (n int) {
+func (m *mailServer) countRepeated() (n int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for ids := range maps.Values(m.got) {

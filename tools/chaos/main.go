@@ -77,7 +77,7 @@ func command(ctx context.Context, args []string, out io.Writer) error {
 		}
 	}
 	for _, r := range rows {
-		if r.broken() {
+		if r.isBroken() {
 			return errBroken
 		}
 	}

@@ -148,8 +148,8 @@ func (p *provider) handler() http.Handler {
 	})
 }
 
-// misbehave sets how the stand-in fails from now on (rules: sandbox#chaos); nil ends it.
-func (p *provider) misbehave(ctx context.Context, settings map[string]any) error {
+// setChaos sets how the stand-in fails from now on (rules: sandbox#chaos); nil ends it.
+func (p *provider) setChaos(ctx context.Context, settings map[string]any) error {
 	if settings == nil {
 		settings = map[string]any{}
 	}

@@ -39,8 +39,8 @@ type row struct {
 	slow bool // a recovery took too long
 }
 
-// broken reports whether the service broke a promise.
-func (r row) broken() bool { return r.Lost > 0 || r.Doubled > 0 || r.Wrong > 0 || r.slow }
+// isBroken reports whether the service broke a promise.
+func (r row) isBroken() bool { return r.Lost > 0 || r.Doubled > 0 || r.Wrong > 0 || r.slow }
 
 func now() time.Time { return clock.System().Now() }
 
@@ -72,7 +72,7 @@ func (r row) verdict() string {
 	switch {
 	case r.LeftOut != "":
 		return "left out: " + r.LeftOut
-	case r.broken():
+	case r.isBroken():
 		return fmt.Sprintf("FAILED: %d lost, %d doubled, %d wrong", r.Lost, r.Doubled, r.Wrong)
 	default:
 		return fmt.Sprintf("ok, %d acknowledged in %.0f s", r.Acknowledged, r.Took)
@@ -127,7 +127,7 @@ func (w *world) report(r *row, t *tally) {
 		}
 		r.Answers[name] = n
 		if w.scenario.unnoticed && (status == cut || status == 503) {
-			c.complain("%d requests were answered %s, and nobody should have noticed anything", n, name)
+			c.recordFault("%d requests were answered %s, and nobody should have noticed anything", n, name)
 		}
 	}
 	r.Slowest = milliseconds(c.slowest)
@@ -135,16 +135,16 @@ func (w *world) report(r *row, t *tally) {
 		r.Recovered = append(r.Recovered, milliseconds(d))
 		if d > maxRecovery {
 			r.slow = true
-			c.complain("it took %s to come back", d)
+			c.recordFault("it took %s to come back", d)
 		}
 	}
 	if w.mail != nil {
-		r.Repeated = w.mail.repeated()
+		r.Repeated = w.mail.countRepeated()
 	}
 	for _, i := range w.instances {
 		text, _ := os.ReadFile(i.log)
 		if n := strings.Count(string(text), `"msg":"panic"`); n > 0 {
-			c.complain("%d panics in %s", n, i.log)
+			c.recordFault("%d panics in %s", n, i.log)
 		}
 	}
 	r.Wrong, r.Examples = c.wrongs, slices.Concat(t.examples, c.wrong)
@@ -165,7 +165,7 @@ func printTable(out io.Writer, seed uint64, rows []row) error {
 			continue
 		}
 		result := "ok"
-		if r.broken() {
+		if r.isBroken() {
 			result = "FAILED"
 		}
 		back := "-"
@@ -173,13 +173,13 @@ func printTable(out io.Writer, seed uint64, rows []row) error {
 			back = fmt.Sprintf("%.0f ms", slices.Max(r.Recovered))
 		}
 		_, _ = fmt.Fprintf(t, "%s\t%s\t%d\t%d\t%d\t%d\t%s\t%.0f ms\t%s\t%s\n", r.Database, r.Scenario,
-			r.Acknowledged, r.Lost, r.Doubled, r.Wrong, r.others(), r.Slowest, back, result)
+			r.Acknowledged, r.Lost, r.Doubled, r.Wrong, r.otherStatuses(), r.Slowest, back, result)
 	}
 	return t.Flush()
 }
 
-// others says how many answers were no successes, by status.
-func (r row) others() string {
+// otherStatuses says how many answers were no successes, by status.
+func (r row) otherStatuses() string {
 	var parts []string
 	for _, status := range slices.Sorted(maps.Keys(r.Answers)) {
 		if !strings.HasPrefix(status, "2") {

@@ -49,10 +49,10 @@ func scenarios() []scenario {
 		{name: "database frozen", databases: []string{postgres}, faults: freezes},
 		{name: "fail-over, primary gone", databases: []string{postgres}, standby: true, instances: 2, faults: failOver(false)},
 		{name: "fail-over, primary silent", databases: []string{postgres}, standby: true, instances: 2, faults: failOver(true)},
-		{name: "disk full", databases: []string{sqlite}, disk: true, faults: fullDisk},
-		{name: "redis away", databases: both, redis: true, unnoticed: true, faults: redisAway},
-		{name: "stripe away, slow, failing", databases: both, may: []int{http.StatusBadGateway, http.StatusTooManyRequests, http.StatusConflict}, faults: stripeAway},
-		{name: "mail away", databases: both, unnoticed: true, faults: mailAway},
+		{name: "disk full", databases: []string{sqlite}, disk: true, faults: fillDisk},
+		{name: "redis away", databases: both, redis: true, unnoticed: true, faults: stopRedis},
+		{name: "stripe away, slow, failing", databases: both, may: []int{http.StatusBadGateway, http.StatusTooManyRequests, http.StatusConflict}, faults: stopStripe},
+		{name: "mail away", databases: both, unnoticed: true, faults: stopMail},
 		{name: "clock steps", databases: both, sandbox: true, faults: clockSteps},
 		{name: "slow clients", databases: both, unnoticed: true, faults: slowClients},
 	}
@@ -67,7 +67,7 @@ func (s scenario) chance(seed uint64, database string) *rand.Rand {
 
 // kills ends an instance again and again, without a warning, and starts it anew.
 func kills(ctx context.Context, w *world) error {
-	for range w.rounds(5) {
+	for range w.repeatCount(5) {
 		w.pause(ctx, 500*time.Millisecond, 3*time.Second)
 		i := w.instances[w.chance.IntN(len(w.instances))]
 		i.kill()
@@ -85,7 +85,7 @@ func kills(ctx context.Context, w *world) error {
 // restarts stops PostgreSQL and starts it again.
 func restarts(mode string) func(ctx context.Context, w *world) error {
 	return func(ctx context.Context, w *world) error {
-		for n := range w.rounds(4) {
+		for n := range w.repeatCount(4) {
 			w.pause(ctx, 500*time.Millisecond, 2*time.Second)
 			if err := w.primary.stop(ctx, mode); err != nil {
 				return err
@@ -107,7 +107,7 @@ func restarts(mode string) func(ctx context.Context, w *world) error {
 
 // freezes stops the processes of PostgreSQL and lets them go on.
 func freezes(ctx context.Context, w *world) error {
-	for n := range w.rounds(4) {
+	for n := range w.repeatCount(4) {
 		w.pause(ctx, 500*time.Millisecond, 2*time.Second)
 		if err := w.primary.signal(syscall.SIGSTOP); err != nil {
 			return err
@@ -151,33 +151,33 @@ func failOver(silent bool) func(ctx context.Context, w *world) error {
 	}
 }
 
-// fullDisk fills the disk of SQLite's file and makes room again.
-func fullDisk(ctx context.Context, w *world) error {
+// fillDisk fills the disk of SQLite's file and makes room again.
+func fillDisk(ctx context.Context, w *world) error {
 	i := w.instances[0]
 	ballast := fmt.Sprintf("/proc/%d/root%s", i.cmd.Process.Pid, filepath.Join(w.dir, "database", "ballast"))
-	for range w.rounds(2) {
+	for range w.repeatCount(2) {
 		w.pause(ctx, time.Second, 2*time.Second)
 		if err := fillUp(ballast); err != nil {
 			return err
 		}
 		refused := func() bool {
 			a := w.load.do(ctx, http.MethodPatch, api+"/tenant", w.load.owners[0].token, fields{"name": "Ada's"})
-			return a.status == http.StatusServiceUnavailable && a.at("code") == string(fault.StorageFull)
+			return a.status == http.StatusServiceUnavailable && a.textAt("code") == string(fault.StorageFull)
 		}
-		if !w.load.try(ctx, refused) { // what was stored once is used again first
-			w.load.complain("with a full disk nothing was refused with storage_full")
+		if !w.load.retry(ctx, refused) { // what was stored once is used again first
+			w.load.recordFault("with a full disk nothing was refused with storage_full")
 		}
 		for path, want := range map[string]int{"/readyz": 503, api + "/auth/me": 200, api + "/catalog/plans": 200} {
-			if status, text := ask(ctx, w.load.http, "http://"+i.address.String()+path, w.load.owners[0].token); status != want {
-				w.load.complain("%s with a full disk: %d, want %d: %s", path, status, want, text)
+			if status, text := getURL(ctx, w.load.http, "http://"+i.address.String()+path, w.load.owners[0].token); status != want {
+				w.load.recordFault("%s with a full disk: %d, want %d: %s", path, status, want, text)
 			}
 		}
 		w.pause(ctx, time.Second, 3*time.Second)
 		if err := os.Remove(ballast); err != nil {
 			return err
 		}
-		if err := w.backWith(ctx, func() bool {
-			return w.load.do(ctx, http.MethodPatch, api+"/tenant", w.load.owners[0].token, fields{"name": "Ada"}).ok()
+		if err := w.waitForRecovery(ctx, func() bool {
+			return w.load.do(ctx, http.MethodPatch, api+"/tenant", w.load.owners[0].token, fields{"name": "Ada"}).isOK()
 		}); err != nil {
 			return err
 		}
@@ -185,9 +185,9 @@ func fullDisk(ctx context.Context, w *world) error {
 	return nil
 }
 
-// redisAway kills Redis, and stops its process.
-func redisAway(ctx context.Context, w *world) error {
-	for range w.rounds(2) {
+// stopRedis kills Redis, and stops its process.
+func stopRedis(ctx context.Context, w *world) error {
+	for range w.repeatCount(2) {
 		w.pause(ctx, time.Second, 2*time.Second)
 		w.redis.kill()
 		w.pause(ctx, time.Second, 4*time.Second)
@@ -206,8 +206,8 @@ func redisAway(ctx context.Context, w *world) error {
 	return nil
 }
 
-// stripeAway makes the provider unreachable, then slow, then failing in every way.
-func stripeAway(ctx context.Context, w *world) error {
+// stopStripe makes the provider unreachable, then slow, then failing in every way.
+func stopStripe(ctx context.Context, w *world) error {
 	w.pause(ctx, time.Second, 2*time.Second)
 	w.provider.away.Store(true)
 	w.pause(ctx, 2*time.Second, 5*time.Second)
@@ -221,7 +221,7 @@ func stripeAway(ctx context.Context, w *world) error {
 		{"fail_before": 0.3, "fail_after": 0.2, "timeout_after": 0.2, "rate_limit": 0.1, "timeout_ms": 1000, "status": 500},
 		{"fail_after": 1, "status": 0},
 	} {
-		err := w.provider.misbehave(ctx, map[string]any{
+		err := w.provider.setChaos(ctx, map[string]any{
 			"api": calls, "seed": w.chance.Uint32(), "webhooks": map[string]any{"drop": 0.1, "duplicate": 0.3, "reorder": 0.3},
 		})
 		if err != nil {
@@ -229,12 +229,12 @@ func stripeAway(ctx context.Context, w *world) error {
 		}
 		w.pause(ctx, 3*time.Second, 5*time.Second)
 	}
-	return w.provider.misbehave(ctx, nil)
+	return w.provider.setChaos(ctx, nil)
 }
 
-// mailAway ends the mail server for a while.
-func mailAway(ctx context.Context, w *world) error {
-	for range w.rounds(2) {
+// stopMail ends the mail server for a while.
+func stopMail(ctx context.Context, w *world) error {
+	for range w.repeatCount(2) {
 		w.pause(ctx, time.Second, 2*time.Second)
 		if err := w.mail.leave(); err != nil {
 			return err
@@ -252,12 +252,12 @@ func clockSteps(ctx context.Context, w *world) error {
 	for _, step := range []time.Duration{time.Minute, time.Hour, 26 * time.Hour, 20 * 24 * time.Hour} {
 		w.pause(ctx, time.Second, 2*time.Second)
 		step += time.Duration(w.chance.Int64N(int64(step)))
-		if a := w.load.do(ctx, http.MethodPost, "/sandbox/clock", "", fields{"advance": step.String()}); !a.ok() {
+		if a := w.load.do(ctx, http.MethodPost, "/sandbox/clock", "", fields{"advance": step.String()}); !a.isOK() {
 			return fmt.Errorf("the clock was not moved: %d %s", a.status, a.body)
 		}
 	}
 	i := w.instances[0]
-	for range w.rounds(2) {
+	for range w.repeatCount(2) {
 		w.pause(ctx, time.Second, 2*time.Second)
 		i.kill() // while it has jobs, which are leased until a time far ahead
 		file := filepath.Join(w.dir, "data-0", "sandbox.db")
@@ -318,19 +318,19 @@ func slowClients(ctx context.Context, w *world) error {
 	return nil
 }
 
-// backWith is back with another sign that all is well.
-func (w *world) backWith(ctx context.Context, well func() bool) error {
+// waitForRecovery is back with another sign that all is well.
+func (w *world) waitForRecovery(ctx context.Context, well func() bool) error {
 	began := now()
-	if !w.load.try(ctx, well) {
+	if !w.load.retry(ctx, well) {
 		return errors.New("the service did not come back")
 	}
 	w.recovered = append(w.recovered, now().Sub(began))
 	return nil
 }
 
-// sandboxMails returns what is in the sandbox's mailbox.
-func sandboxMails(ctx context.Context, address string) (map[letter]int, error) {
-	status, text := ask(ctx, http.DefaultClient, "http://"+address+"/sandbox/mail/messages", "")
+// newSandboxMails returns what is in the sandbox's mailbox.
+func newSandboxMails(ctx context.Context, address string) (map[letter]int, error) {
+	status, text := getURL(ctx, http.DefaultClient, "http://"+address+"/sandbox/mail/messages", "")
 	var box struct {
 		Data []struct{ To, Subject string }
 	}

@@ -63,13 +63,13 @@ func newServer(dir string) (*server, error) {
 		return nil, err
 	}
 	s := &server{bin: bin, dir: dir, address: address}
-	err = s.unprivileged()
+	err = s.dropPrivileges()
 	return s, err
 }
 
-// unprivileged makes PostgreSQL's programs run as another user if this one is root,
+// dropPrivileges makes PostgreSQL's programs run as another user if this one is root,
 // because they refuse to run as root.
-func (s *server) unprivileged() error {
+func (s *server) dropPrivileges() error {
 	if os.Geteuid() != 0 {
 		return nil
 	}

@@ -92,7 +92,7 @@ func newWorld(ctx context.Context, o options, s scenario, database, dir string) 
 		return w, err
 	}
 	for _, i := range w.instances { // each has its own cache of the catalog
-		if status, text := ask(ctx, c.http, "http://"+i.address.String()+api+"/catalog/plans", ""); status != http.StatusOK {
+		if status, text := getURL(ctx, c.http, "http://"+i.address.String()+api+"/catalog/plans", ""); status != http.StatusOK {
 			return w, fmt.Errorf("the catalog was answered %d: %s", status, text)
 		}
 	}
@@ -262,7 +262,7 @@ func (w *world) newInstance(n int) (*instance, error) {
 		i.args[0] = "dev"
 	}
 	if w.scenario.disk {
-		i.onDisk(filepath.Join(w.dir, "database"), fmt.Sprintf(`"$0" migrate && "$0" catalog import %q --yes`, filepath.Join(w.dir, "catalog.yaml")))
+		i.useDisk(filepath.Join(w.dir, "database"), fmt.Sprintf(`"$0" migrate && "$0" catalog import %q --yes`, filepath.Join(w.dir, "catalog.yaml")))
 	}
 	return i, nil
 }
@@ -272,7 +272,7 @@ func (w *world) mails(ctx context.Context) (map[letter]int, error) {
 	if w.mail != nil {
 		return w.mail.mails(ctx)
 	}
-	return sandboxMails(ctx, w.front.address)
+	return newSandboxMails(ctx, w.front.address)
 }
 
 // pause waits between the two times, times the length of the run. It draws by chance.
@@ -284,8 +284,8 @@ func (w *world) pause(ctx context.Context, least, most time.Duration) {
 	}
 }
 
-// rounds returns how often a fault is repeated.
-func (w *world) rounds(n int) int { return max(1, int(float64(n)*w.length)) }
+// repeatCount returns how often a fault is repeated.
+func (w *world) repeatCount(n int) int { return max(1, int(float64(n)*w.length)) }
 
 // back measures the time until the service does again what needs its database, which has
 // just come back.
@@ -298,7 +298,7 @@ func (w *world) back(ctx context.Context) error {
 			if clock.System().Now().Sub(began) > time.Minute {
 				return errors.New("the service did not come back within a minute: " + i.lastLines())
 			}
-			status, _ = ask(ctx, c, "http://"+i.address.String()+api+"/auth/me", o.token)
+			status, _ = getURL(ctx, c, "http://"+i.address.String()+api+"/auth/me", o.token)
 			if status != http.StatusOK {
 				time.Sleep(5 * time.Millisecond)
 			}
@@ -318,15 +318,15 @@ func (w *world) away(ctx context.Context) {
 	c := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
 	for _, i := range w.instances {
 		for path, want := range map[string]int{"/readyz": 503, "/healthz": 200, api + "/catalog/plans": 200, api + "/auth/me": 503} {
-			if status, text := ask(ctx, c, "http://"+i.address.String()+path, w.load.owners[0].token); status != want && ctx.Err() == nil {
-				w.load.complain("%s while the database is away: %d, want %d: %s", path, status, want, text)
+			if status, text := getURL(ctx, c, "http://"+i.address.String()+path, w.load.owners[0].token); status != want && ctx.Err() == nil {
+				w.load.recordFault("%s while the database is away: %d, want %d: %s", path, status, want, text)
 			}
 		}
 	}
 }
 
-// ask makes a GET request and returns the status, 0 without an answer, and the body.
-func ask(ctx context.Context, c *http.Client, address, token string) (int, string) {
+// getURL makes a GET request and returns the status, 0 without an answer, and the body.
+func getURL(ctx context.Context, c *http.Client, address, token string) (int, string) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return 0, err.Error()

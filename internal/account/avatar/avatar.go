@@ -53,7 +53,7 @@ func (s *Service) URL(hash *string) *string {
 // file that cannot be read as PNG, JPEG, WebP or GIF, or that has too many
 // pixels, is a validation error on avatar.
 func (s *Service) Set(ctx context.Context, userID int64, file []byte) (string, error) {
-	p, err := s.pictures.square(ctx, file)
+	p, err := s.pictures.makeAvatar(ctx, file)
 	if err != nil {
 		return "", err
 	}
@@ -98,5 +98,5 @@ func (s *Service) replace(ctx context.Context, userID int64, p *picture, chosen 
 
 // picture returns a stored picture by its hash, or errNotFound.
 func (s *Service) picture(ctx context.Context, hash string) (picture, error) {
-	return s.store.byHash(ctx, hash)
+	return s.store.findByHash(ctx, hash)
 }

@@ -29,13 +29,13 @@ func TestDecodingIsBoundedInTime(t *testing.T) {
 	t.Parallel()
 	p := newPictures()
 	began := clock.System().Now()
-	_, err := p.square(t.Context(), scanBomb(MaxBytes))
+	_, err := p.makeAvatar(t.Context(), scanBomb(MaxBytes))
 	if took := clock.System().Now().Sub(began); refusedAs(t, err) != "validation.image_cost" || took > 8*time.Second {
 		t.Errorf("%v after %v", err, took)
 	}
 	// What the headers don't tell is stopped by the clock.
 	p.time = time.Nanosecond
-	_, err = p.square(t.Context(), jpegOf(t, canvas(1000, 1000, red)))
+	_, err = p.makeAvatar(t.Context(), jpegOf(t, canvas(1000, 1000, red)))
 	if refusedAs(t, err) != "validation.image_cost" || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("%v", err)
 	}
@@ -52,18 +52,18 @@ func TestDecodingIsBoundedInNumber(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
-	if _, err := p.square(ctx, good); !errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*fault.Error)) {
+	if _, err := p.makeAvatar(ctx, good); !errors.Is(err, context.DeadlineExceeded) || errors.As(err, new(*fault.Error)) {
 		t.Errorf("who waits for a core: %v", err)
 	}
 	if !p.queue.TryAcquire(cores * (1 + queuePerCore)) {
 		t.Fatal("who gave up is still in the queue")
 	}
-	if _, err := p.square(t.Context(), good); !errors.Is(err, errBusy) {
+	if _, err := p.makeAvatar(t.Context(), good); !errors.Is(err, errBusy) {
 		t.Errorf("one too many: %v", err)
 	}
 	p.queue.Release(cores * (1 + queuePerCore))
 	p.cores.Release(cores)
-	if _, err := p.square(t.Context(), good); err != nil {
+	if _, err := p.makeAvatar(t.Context(), good); err != nil {
 		t.Error(err)
 	}
 }

@@ -59,8 +59,8 @@ func tiffOrientation(tiff []byte) int {
 	return 1
 }
 
-// turn returns a square picture turned upright.
-func turn(from *image.RGBA, orientation int) *image.RGBA {
+// applyOrientation returns a square picture turned upright.
+func applyOrientation(from *image.RGBA, orientation int) *image.RGBA {
 	if orientation == 1 {
 		return from
 	}

@@ -25,7 +25,7 @@ func FuzzPicture(f *testing.F) {
 		if len(file) > 64<<10 {
 			return
 		}
-		p, err := newPictures().square(t.Context(), file)
+		p, err := newPictures().makeAvatar(t.Context(), file)
 		if err != nil {
 			if !errors.As(err, new(*fault.Error)) {
 				t.Fatal(err)

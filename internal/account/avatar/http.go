@@ -20,7 +20,7 @@ type UploadedAvatar struct {
 
 // Upload handles POST /user/avatar.
 func (h *HTTP) Upload(ctx context.Context, file []byte) (*rest.Data[UploadedAvatar], error) {
-	url, err := h.svc.Set(ctx, authz.From(ctx).UserID, file)
+	url, err := h.svc.Set(ctx, authz.FromContext(ctx).UserID, file)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (h *HTTP) Upload(ctx context.Context, file []byte) (*rest.Data[UploadedAvat
 
 // Delete handles DELETE /user/avatar.
 func (h *HTTP) Delete(ctx context.Context, _ *struct{}) (*rest.NoBody, error) {
-	return &rest.NoBody{}, h.svc.Clear(ctx, authz.From(ctx).UserID)
+	return &rest.NoBody{}, h.svc.Clear(ctx, authz.FromContext(ctx).UserID)
 }
 
 type showInput struct {

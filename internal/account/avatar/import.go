@@ -49,9 +49,9 @@ func (s *Service) HandleImport(ctx context.Context, job jobs.Job) error {
 	if err != nil {
 		return err
 	}
-	p, err := s.pictures.square(ctx, file)
+	p, err := s.pictures.makeAvatar(ctx, file)
 	if _, refused := errors.AsType[*fault.Error](err); refused {
-		return jobs.Fatal(err)
+		return jobs.MarkFatal(err)
 	}
 	if err != nil {
 		return err
@@ -65,7 +65,7 @@ func (s *Service) download(ctx context.Context, url string) ([]byte, error) {
 	resp, err := s.deps.Pictures.Get(ctx, url)
 	switch {
 	case errors.Is(err, safehttp.ErrForbidden), errors.Is(err, safehttp.ErrTooLarge):
-		return nil, jobs.Fatal(err)
+		return nil, jobs.MarkFatal(err)
 	case err != nil:
 		return nil, err
 	case resp.Status == http.StatusOK:
@@ -75,5 +75,5 @@ func (s *Service) download(ctx context.Context, url string) ([]byte, error) {
 	if resp.Status == http.StatusTooManyRequests || resp.Status == http.StatusRequestTimeout || resp.Status >= 500 {
 		return nil, err
 	}
-	return nil, jobs.Fatal(err)
+	return nil, jobs.MarkFatal(err)
 }

@@ -139,7 +139,7 @@ func TestImportFailuresThatHeal(t *testing.T) {
 			if dead, retrying := r.bring(s.url + path); dead != 0 || retrying != 1 || r.avatarOf(1) != "" {
 				t.Fatalf("%s: %d dead, %d retrying, %q", path, dead, retrying, r.avatarOf(1))
 			}
-			r.Later(time.Minute)
+			r.Advance(time.Minute)
 			testkit.Eventually(t, path+" healing", func() bool { return r.avatarOf(1) != "" })
 			r.Settle()
 		}

@@ -44,7 +44,7 @@ func TestDecodingIsBoundedInMemory(t *testing.T) { // alone, for it counts what 
 		"lossless WebP with many trees": lossless(vp8l(64, 1<<20)),
 		"WebP with costly transparency": lossless(chunk("VP8X", []byte{0x10, 0, 0, 0, 63, 0, 0, 63, 0, 0}), chunk("ALPH", append([]byte{1}, make([]byte, 1<<19)...)), chunk("VP8 ", make([]byte, 30))),
 	} {
-		if _, err := newPictures().square(t.Context(), costly); err == nil || refusedAs(t, err) != "validation.image_cost" {
+		if _, err := newPictures().makeAvatar(t.Context(), costly); err == nil || refusedAs(t, err) != "validation.image_cost" {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -65,7 +65,7 @@ func TestDecodingIsBoundedInMemory(t *testing.T) { // alone, for it counts what 
 		began := clock.System().Now()
 		p := newPictures()
 		p.time = time.Minute // however busy the machine is
-		_, err := p.square(t.Context(), good)
+		_, err := p.makeAvatar(t.Context(), good)
 		took := clock.System().Now().Sub(began)
 		runtime.ReadMemStats(&after)
 		allocated := after.TotalAlloc - before.TotalAlloc

@@ -55,14 +55,14 @@ type format struct {
 // formats are recognised by how a file begins, never by its name or its declared
 // type.
 var formats = []format{
-	{"\x89PNG\r\n\x1a\n", pngCost, png.DecodeConfig, png.Decode, upright},
+	{"\x89PNG\r\n\x1a\n", pngCost, png.DecodeConfig, png.Decode, noRotation},
 	{"\xff\xd8\xff", jpegCost, jpeg.DecodeConfig, jpeg.Decode, exifOrientation},
-	{"RIFF????WEBPVP8", webpCost, webp.DecodeConfig, decodeWebP, upright},
-	{"GIF87a", gifCost, gif.DecodeConfig, gif.Decode, upright}, // only the first frame
-	{"GIF89a", gifCost, gif.DecodeConfig, gif.Decode, upright},
+	{"RIFF????WEBPVP8", webpCost, webp.DecodeConfig, decodeWebP, noRotation},
+	{"GIF87a", gifCost, gif.DecodeConfig, gif.Decode, noRotation}, // only the first frame
+	{"GIF89a", gifCost, gif.DecodeConfig, gif.Decode, noRotation},
 }
 
-func upright([]byte) int { return 1 }
+func noRotation([]byte) int { return 1 }
 
 // decodeWebP decodes a WebP. Lossy ones use BT.601's studio range (16 to 235 for
 // luma, 16 to 240 for chroma; RFC 6386, section 9.2), but Go's YCbCr has the full
@@ -71,14 +71,14 @@ func decodeWebP(r io.Reader) (image.Image, error) {
 	m, err := webp.Decode(r)
 	switch m := m.(type) {
 	case *image.YCbCr:
-		stretch(m)
+		expandStudioRange(m)
 	case *image.NYCbCrA:
-		stretch(&m.YCbCr)
+		expandStudioRange(&m.YCbCr)
 	}
 	return m, err
 }
 
-func stretch(m *image.YCbCr) {
+func expandStudioRange(m *image.YCbCr) {
 	var luma, chroma [256]uint8
 	for i := range 256 {
 		luma[i] = uint8(min(max((i-16)*255/219, 0), 255))
@@ -124,11 +124,11 @@ func newPictures() *pictures {
 	}
 }
 
-// square turns a file into an avatar: the middle of the picture, as a square. It
+// makeAvatar turns a file into an avatar: the middle of the picture, as a square. It
 // is a PNG where any of it is transparent, else a JPEG. A file that is no picture
 // is errNotPicture, one that takes too much time or memory errTooCostly, and one more than
 // can wait errBusy.
-func (p *pictures) square(ctx context.Context, file []byte) (picture, error) {
+func (p *pictures) makeAvatar(ctx context.Context, file []byte) (picture, error) {
 	f, ok := formatOf(file)
 	if !ok {
 		return picture{}, errNotPicture
@@ -170,11 +170,11 @@ func (p *pictures) square(ctx context.Context, file []byte) (picture, error) {
 	if size := decoded.Bounds().Size(); size.X < 1 || size.Y < 1 {
 		return picture{}, errNotPicture
 	}
-	small, err := shrink(limited, decoded)
+	small, err := cropToAvatar(limited, decoded)
 	if err != nil {
 		return picture{}, cmp.Or[error](ctx.Err(), errTooCostly.Wrap(err))
 	}
-	return encode(turn(small, f.orientation(file)))
+	return encode(applyOrientation(small, f.orientation(file)))
 }
 
 func encode(square *image.RGBA) (picture, error) {

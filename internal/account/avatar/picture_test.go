@@ -97,7 +97,7 @@ func claim(w, h uint32) []byte {
 
 func square(t testing.TB, file []byte) (picture, image.Image) {
 	t.Helper()
-	p, err := newPictures().square(t.Context(), file)
+	p, err := newPictures().makeAvatar(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -333,7 +333,7 @@ func TestWhatIsNoPictureIsRefused(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			_, err := newPictures().square(t.Context(), c.file)
+			_, err := newPictures().makeAvatar(t.Context(), c.file)
 			refused, ok := errors.AsType[*fault.Error](err)
 			if !ok {
 				t.Fatalf("%v", err)
@@ -393,7 +393,7 @@ func BenchmarkLargest(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
-				if _, err := p.square(b.Context(), file); err != nil {
+				if _, err := p.makeAvatar(b.Context(), file); err != nil {
 					b.Fatal(err)
 				}
 			}

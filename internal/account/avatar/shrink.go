@@ -8,16 +8,16 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// shrink returns the middle square of a picture at the size of an avatar. A large one is
+// cropToAvatar returns the middle square of a picture at the size of an avatar. A large one is
 // averaged first: drawing it in one step would take as much memory as the picture. The
 // error is that of ctx.
-func shrink(ctx context.Context, from image.Image) (*image.RGBA, error) {
+func cropToAvatar(ctx context.Context, from image.Image) (*image.RGBA, error) {
 	b := from.Bounds()
 	side := min(b.Dx(), b.Dy())
 	corner := b.Min.Add(image.Pt((b.Dx()-side)/2, (b.Dy()-side)/2))
 	middle := image.Rectangle{Min: corner, Max: corner.Add(image.Pt(side, side))}
 	if factor := side / (2 * avatarSide); factor > 1 {
-		small, err := average(ctx, from, middle, factor)
+		small, err := downscale(ctx, from, middle, factor)
 		if err != nil {
 			return nil, err
 		}
@@ -28,10 +28,10 @@ func shrink(ctx context.Context, from image.Image) (*image.RGBA, error) {
 	return to, ctx.Err()
 }
 
-// average returns a square of a picture made smaller by a whole factor: each pixel is the
+// downscale returns a square of a picture made smaller by a whole factor: each pixel is the
 // mean of factor × factor. Less than that at the right and the bottom is left out, half
 // of it at each side.
-func average(ctx context.Context, from image.Image, square image.Rectangle, factor int) (*image.RGBA, error) {
+func downscale(ctx context.Context, from image.Image, square image.Rectangle, factor int) (*image.RGBA, error) {
 	side := square.Dx() / factor
 	left := (square.Dx() - side*factor) / 2
 	to := image.NewRGBA(image.Rect(0, 0, side, side))

@@ -40,8 +40,8 @@ func (s store) put(ctx context.Context, p picture, now time.Time) error {
 	return sqldb.Wrap(err, "store avatar")
 }
 
-// byHash returns a stored picture, or errNotFound.
-func (s store) byHash(ctx context.Context, hash string) (picture, error) {
+// findByHash returns a stored picture, or errNotFound.
+func (s store) findByHash(ctx context.Context, hash string) (picture, error) {
 	row, err := s.q(ctx).AvatarByHash(ctx, hash)
 	return picture{hash: hash, contentType: row.ContentType, data: row.Bytes}, sqldb.WrapAbsent(err, "read avatar", errNotFound)
 }

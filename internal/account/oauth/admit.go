@@ -29,9 +29,9 @@ type identity struct {
 // user has deleted their account meanwhile.
 const admitTries = 3
 
-// admit finds or makes the user of an identity and returns a one-time code for
+// findOrCreateUser finds or makes the user of an identity and returns a one-time code for
 // them. key is that of the browser in which the login began.
-func (s *Service) admit(ctx context.Context, provider string, who identity, key string) (code string, err error) {
+func (s *Service) findOrCreateUser(ctx context.Context, provider string, who identity, key string) (code string, err error) {
 	// All of the code must be random, because it is a secret. The ids elsewhere are
 	// ordered by time and so partly known.
 	code = uuid.New().String()
@@ -82,7 +82,7 @@ func (s *Service) resolve(ctx context.Context, provider string, who identity, no
 	case !proved:
 		return admitted{}, errEmailUnverified
 	}
-	userID, isNew, err := s.deps.Accounts.AdmitVerified(ctx, personName(who.name, email), email)
+	userID, isNew, err := s.deps.Accounts.FindOrCreateVerified(ctx, personName(who.name, email), email)
 	if errors.Is(err, account.ErrNeverLinked) {
 		return admitted{}, errLinkRefused
 	}

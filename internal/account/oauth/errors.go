@@ -12,7 +12,7 @@ import (
 
 var (
 	errUnknownProvider = fault.New(fault.NotFound, "error.not_found")
-	errCode            = fault.Coded(fault.Malformed, fault.OAuthCodeExpired)
+	errCode            = fault.NewCoded(fault.Malformed, fault.OAuthCodeExpired)
 
 	// errNotLinked means that no user has the identity.
 	errNotLinked = errors.New("the identity is not linked to a user")

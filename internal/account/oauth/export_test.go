@@ -4,5 +4,5 @@ import "context"
 
 // Admit is admit, for somebody with a verified email.
 func (s *Service) Admit(ctx context.Context, provider, subject, email string) (string, error) {
-	return s.admit(ctx, provider, identity{subject: subject, email: email, emailVerified: true}, "")
+	return s.findOrCreateUser(ctx, provider, identity{subject: subject, email: email, emailVerified: true}, "")
 }

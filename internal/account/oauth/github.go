@@ -35,7 +35,7 @@ func (g *gitHub) authURL(_ context.Context, f flow) (string, error) {
 }
 
 func (g *gitHub) identify(ctx context.Context, reply Reply, f flow) (identity, error) {
-	token, err := f.back(&g.oauth).Exchange(context.WithValue(ctx, oauth2.HTTPClient, g.client), reply.Code, oauth2.VerifierOption(f.verifier))
+	token, err := f.withCallback(&g.oauth).Exchange(context.WithValue(ctx, oauth2.HTTPClient, g.client), reply.Code, oauth2.VerifierOption(f.verifier))
 	if err != nil {
 		return identity{}, providerError("token", err)
 	}

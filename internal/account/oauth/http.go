@@ -46,13 +46,13 @@ const (
 
 // key returns the browser's key of the two cookies, for http and for https.
 func (h *HTTP) key(plain, host string) string {
-	if h.secure() {
+	if h.isSecure() {
 		return host
 	}
 	return plain
 }
 
-func (h *HTTP) secure() bool { return strings.HasPrefix(h.svc.deps.PublicURL, "https://") }
+func (h *HTTP) isSecure() bool { return strings.HasPrefix(h.svc.deps.PublicURL, "https://") }
 
 type redirectInput struct {
 	Provider string `path:"provider"`
@@ -81,7 +81,7 @@ func (h *HTTP) cookie(key string) string {
 		Name: cookieName, Value: key, Path: strings.TrimSuffix(Path, "/"), MaxAge: int(flowLifetime.Seconds()),
 		HttpOnly: true, SameSite: http.SameSiteLaxMode,
 	}
-	if h.secure() {
+	if h.isSecure() {
 		cookie.Name, cookie.Path, cookie.Secure = hostPrefix+cookieName, "/", true
 	}
 	return cookie.String()

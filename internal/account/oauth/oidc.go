@@ -25,12 +25,12 @@ type oidcProvider struct {
 
 	// The discovery document is read at the first login and kept until the process
 	// ends. The provider's keys are read again whenever one is unknown.
-	known   atomic.Pointer[discovered]
+	known   atomic.Pointer[discovery]
 	pending singleflight.Group
 }
 
-// discovered is what a provider's discovery document says.
-type discovered struct {
+// discovery is what a provider's discovery document says.
+type discovery struct {
 	provider *oidc.Provider
 	verifier *oidc.IDTokenVerifier
 	oauth    oauth2.Config
@@ -39,12 +39,12 @@ type discovered struct {
 
 // discover returns what the provider's discovery document says. Callers that wait
 // at the same time share one request, which goes on when one of them gives up.
-func (p *oidcProvider) discover(ctx context.Context) (*discovered, error) {
+func (p *oidcProvider) discover(ctx context.Context) (*discovery, error) {
 	if d := p.known.Load(); d != nil {
 		return d, nil
 	}
 	answer := p.pending.DoChan("", func() (any, error) {
-		d, err := p.ask(context.WithoutCancel(ctx)) // the client has a timeout
+		d, err := p.fetchDiscovery(context.WithoutCancel(ctx)) // the client has a timeout
 		if err == nil {
 			p.known.Store(d)
 		}
@@ -57,11 +57,11 @@ func (p *oidcProvider) discover(ctx context.Context) (*discovered, error) {
 		if a.Err != nil {
 			return nil, providerError("discovery", a.Err)
 		}
-		return a.Val.(*discovered), nil
+		return a.Val.(*discovery), nil
 	}
 }
 
-func (p *oidcProvider) ask(ctx context.Context) (*discovered, error) {
+func (p *oidcProvider) fetchDiscovery(ctx context.Context) (*discovery, error) {
 	ctx = oidc.ClientContext(ctx, p.client)
 	base := p.config.Issuer
 	if p.config.DiscoveryURL != "" {
@@ -82,7 +82,7 @@ func (p *oidcProvider) ask(ctx context.Context) (*discovered, error) {
 	}
 	endpoint := provider.Endpoint()
 	endpoint.AuthStyle = authStyle(metadata.AuthMethods)
-	return &discovered{
+	return &discovery{
 		provider: provider,
 		verifier: provider.Verifier(&oidc.Config{
 			ClientID: p.config.ClientID, Now: p.clock.Now, SkipIssuerCheck: p.config.EntraTenants, // see entraIssuer
@@ -136,7 +136,7 @@ func (p *oidcProvider) identify(ctx context.Context, reply Reply, f flow) (ident
 		return identity{}, err
 	}
 	ctx = oidc.ClientContext(ctx, p.client)
-	token, err := f.back(&d.oauth).Exchange(ctx, reply.Code, oauth2.VerifierOption(f.verifier))
+	token, err := f.withCallback(&d.oauth).Exchange(ctx, reply.Code, oauth2.VerifierOption(f.verifier))
 	if err != nil {
 		return identity{}, providerError("token", err)
 	}
@@ -152,7 +152,7 @@ func (p *oidcProvider) identify(ctx context.Context, reply Reply, f flow) (ident
 	if err := p.check(idToken, c, token.AccessToken, f.nonce); err != nil {
 		return identity{}, providerError("ID token", err)
 	}
-	who := p.person(c)
+	who := p.identityOf(c)
 	who.subject = idToken.Subject
 	if p.config.EntraTenants {
 		who.subject = c.EntraTenant + "/" + idToken.Subject // subjects are unique only within an issuer
@@ -183,7 +183,7 @@ func (p *oidcProvider) check(t *oidc.IDToken, c oidcClaims, accessToken, nonce s
 // askUser reads the claims that an ID token may leave out from the UserInfo
 // endpoint. Email and email_verified come from the same answer: that a document
 // confirms its own email says nothing about the email of another document.
-func (p *oidcProvider) askUser(ctx context.Context, d *discovered, token *oauth2.Token, who identity) (identity, error) {
+func (p *oidcProvider) askUser(ctx context.Context, d *discovery, token *oauth2.Token, who identity) (identity, error) {
 	info, err := d.provider.UserInfo(ctx, oauth2.StaticTokenSource(token))
 	if err != nil {
 		return identity{}, providerError("user info", err)
@@ -195,7 +195,7 @@ func (p *oidcProvider) askUser(ctx context.Context, d *discovered, token *oauth2
 	if err := info.Claims(&c); err != nil {
 		return identity{}, providerError("user info", err)
 	}
-	more := p.person(c)
+	more := p.identityOf(c)
 	more.subject = who.subject
 	return more, nil
 }
@@ -223,7 +223,7 @@ func (l *looseTruth) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-func (p *oidcProvider) person(c oidcClaims) identity {
+func (p *oidcProvider) identityOf(c oidcClaims) identity {
 	who := identity{email: c.Email, emailVerified: bool(c.EmailVerified), name: c.Name, picture: c.Picture}
 	if p.config.EntraTenants {
 		who.emailVerified = bool(c.DomainOwnerKnown) || c.EntraTenant == entraPersonal

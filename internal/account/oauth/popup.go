@@ -61,7 +61,7 @@ func Popup(pages frontend.Addresses, own bool, b brand.Brand, publicURL string) 
 	shown := map[string][]byte{}
 	ownPage := ""
 	if own {
-		ownPage = pages.Of(frontend.Billing)
+		ownPage = pages.PageURL(frontend.Billing)
 	}
 	for _, locale := range i18n.Locales() {
 		say := func(key string) string { return texts.Text(locale, key, nil) }
@@ -81,7 +81,7 @@ func Popup(pages frontend.Addresses, own bool, b brand.Brand, publicURL string) 
 		html := shown[cmp.Or(texts.Match(r.Header.Get("Accept-Language")), i18n.Default)]
 		// On a developer's machine the window that waits may be under another of its names.
 		origin := u.Scheme + "://" + u.Host
-		return bytes.ReplaceAll(html, []byte(`data-origin="`+origin+`"`), []byte(`data-origin="`+nearby(origin, r.Host)+`"`))
+		return bytes.ReplaceAll(html, []byte(`data-origin="`+origin+`"`), []byte(`data-origin="`+matchLoopbackName(origin, r.Host)+`"`))
 	}))
 	mux.Handle("GET "+path+".js", popupFile("text/javascript; charset=utf-8", policy, func(*http.Request) []byte { return popupScript }))
 	return mux, nil

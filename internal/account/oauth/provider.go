@@ -81,11 +81,11 @@ func (p Provider) connect(callback string, client *http.Client, c clock.Clock) i
 
 // authCodeURL is the consent page's address with the challenge of PKCE.
 func authCodeURL(c *oauth2.Config, f flow, more ...oauth2.AuthCodeOption) string {
-	return f.back(c).AuthCodeURL(f.state, append(more, oauth2.S256ChallengeOption(f.verifier))...)
+	return f.withCallback(c).AuthCodeURL(f.state, append(more, oauth2.S256ChallengeOption(f.verifier))...)
 }
 
-// back returns the configuration that leads back to where the login began.
-func (f flow) back(c *oauth2.Config) *oauth2.Config {
+// withCallback returns the configuration that leads back to where the login began.
+func (f flow) withCallback(c *oauth2.Config) *oauth2.Config {
 	own := *c
 	if f.callback != "" {
 		own.RedirectURL = f.callback

@@ -38,8 +38,8 @@ const Path = "/api/v1/auth/oauth/"
 type Accounts interface {
 	// Lock locks a user until the transaction of ctx ends.
 	Lock(ctx context.Context, userID int64) error
-	// AdmitVerified finds or makes the account of a verified email, and locks its user.
-	AdmitVerified(ctx context.Context, name, email string) (userID int64, isNew bool, err error)
+	// FindOrCreateVerified finds or makes the account of a verified email, and locks its user.
+	FindOrCreateVerified(ctx context.Context, name, email string) (userID int64, isNew bool, err error)
 	// KeepLocale keeps the language that the request asks for, for a user who has none.
 	KeepLocale(ctx context.Context, userID int64) error
 	// Record adds an entry about a user's own account to the audit trail.
@@ -170,7 +170,7 @@ func (s *Service) finish(ctx context.Context, provider string, p identityProvide
 	if err != nil {
 		return "", err
 	}
-	return s.admit(ctx, provider, who, key)
+	return s.findOrCreateUser(ctx, provider, who, key)
 }
 
 // Exchange trades a one-time code for a login. Unknown, used and expired codes are
@@ -217,12 +217,12 @@ func (s *Service) Prune(ctx context.Context) error {
 
 // frontend returns the URL of the frontend's callback page.
 func (s *Service) frontend(host string, query url.Values) string {
-	return nearby(s.deps.CallbackPage, host) + "?" + query.Encode()
+	return matchLoopbackName(s.deps.CallbackPage, host) + "?" + query.Encode()
 }
 
 // callback returns where a provider leads a browser back to.
 func (s *Service) callback(provider, host string) string {
-	return nearby(s.deps.PublicURL+Path+provider+"/callback", host)
+	return matchLoopbackName(s.deps.PublicURL+Path+provider+"/callback", host)
 }
 
 // fail logs why a login failed and returns what the frontend is told of it.

@@ -12,11 +12,11 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// Places are the tenants that users are in.
-type Places interface {
-	// CloseOwn deletes the tenant of a user if it is theirs alone, and returns the one that
+// Memberships are the tenants that users are in.
+type Memberships interface {
+	// CloseOwnedTenant deletes the tenant of a user if it is theirs alone, and returns the one that
 	// they are in, which is locked, and whether they owned it; Nil for none.
-	CloseOwn(ctx context.Context, userID int64) (id uuid.UUID, owned bool, err error)
+	CloseOwnedTenant(ctx context.Context, userID int64) (id uuid.UUID, owned bool, err error)
 	// Deleted takes a user out of a tenant that is not theirs.
 	Deleted(ctx context.Context, tenantID uuid.UUID, userID int64) error
 }
@@ -45,7 +45,7 @@ const joinTries = 3
 // tenant locks the user first and refuses one who is deleted, so that nobody who is gone
 // is a member.
 func (s *Service) Delete(ctx context.Context, caller *authz.Caller, password string) error {
-	proof, err := s.deps.Accounts.Prove(ctx, caller, password)
+	proof, err := s.deps.Accounts.VerifyPassword(ctx, caller, password)
 	if err != nil {
 		return err
 	}
@@ -59,16 +59,16 @@ func (s *Service) Delete(ctx context.Context, caller *authz.Caller, password str
 
 func (s *Service) delete(ctx context.Context, caller *authz.Caller, proof account.Proof) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
-		id, owned, err := s.deps.Places.CloseOwn(ctx, caller.UserID)
+		id, owned, err := s.deps.Memberships.CloseOwnedTenant(ctx, caller.UserID)
 		if err != nil {
 			return err
 		}
 		if id != uuid.Nil && !owned {
-			if err := s.deps.Places.Deleted(ctx, id, caller.UserID); err != nil {
+			if err := s.deps.Memberships.Deleted(ctx, id, caller.UserID); err != nil {
 				return err
 			}
 		}
-		return s.deps.Accounts.InPersonWith(ctx, caller, proof, func(ctx context.Context, self account.Self) error {
+		return s.deps.Accounts.RunInPersonWithPassword(ctx, caller, proof, func(ctx context.Context, self account.Self) error {
 			return s.erase(ctx, self)
 		})
 	})
@@ -76,7 +76,7 @@ func (s *Service) delete(ctx context.Context, caller *authz.Caller, proof accoun
 
 // erase empties what is kept of a user, who is locked.
 func (s *Service) erase(ctx context.Context, self account.Self) error {
-	placed, err := s.store.placed(ctx, self.ID)
+	placed, err := s.store.isInTenant(ctx, self.ID)
 	if err == nil && placed {
 		err = errJoined
 	}

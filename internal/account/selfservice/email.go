@@ -21,11 +21,11 @@ const linkLifetime = 24 * time.Hour
 // several changes the newest counts.
 func (s *Service) ChangeEmail(ctx context.Context, caller *authz.Caller, email, password string) error {
 	address, err := mail.NormalizeAddress(email)
-	proof, proofErr := s.deps.Accounts.Prove(ctx, caller, password)
+	proof, proofErr := s.deps.Accounts.VerifyPassword(ctx, caller, password)
 	if err := fault.Join(err, proofErr); err != nil {
 		return err
 	}
-	return s.deps.Accounts.InPersonWith(ctx, caller, proof, func(ctx context.Context, self account.Self) error {
+	return s.deps.Accounts.RunInPersonWithPassword(ctx, caller, proof, func(ctx context.Context, self account.Self) error {
 		if err := s.store.deleteOtherVerifications(ctx, self.ID, self.Email); err != nil {
 			return err
 		}
@@ -33,7 +33,7 @@ func (s *Service) ChangeEmail(ctx context.Context, caller *authz.Caller, email, 
 		if err != nil {
 			return err
 		}
-		taken, err := s.store.taken(ctx, address)
+		taken, err := s.store.isEmailTaken(ctx, address)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (s *Service) ChangeEmail(ctx context.Context, caller *authz.Caller, email, 
 // AskVerification mails a caller a link that proves their present email. It reports
 // whether the email needs it.
 func (s *Service) AskVerification(ctx context.Context, caller *authz.Caller) (needed bool, err error) {
-	err = s.deps.Accounts.InPerson(ctx, caller, func(ctx context.Context, self account.Self) error {
+	err = s.deps.Accounts.RunInPerson(ctx, caller, func(ctx context.Context, self account.Self) error {
 		if needed = !self.Verified; !needed {
 			return nil
 		}
@@ -128,7 +128,7 @@ func (s *Service) verifyPresent(ctx context.Context, userID int64, hash string) 
 
 // completeChange uses a link that was mailed to the new email of a user.
 func (s *Service) completeChange(ctx context.Context, userID int64, hash, password string) error {
-	owner, err := s.deps.Accounts.ProveOwner(ctx, userID, password)
+	owner, err := s.deps.Accounts.VerifyOwner(ctx, userID, password)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (s *Service) completeChange(ctx context.Context, userID int64, hash, passwo
 		if err := s.store.changeEmail(ctx, userID, email, now); err != nil {
 			return err
 		}
-		if err := s.deps.Accounts.EmailChanged(ctx, userID, email, owner.Family); err != nil {
+		if err := s.deps.Accounts.RevokeFormerEmail(ctx, userID, email, owner.Family); err != nil {
 			return err
 		}
 		return s.deps.Accounts.Record(ctx, userID, "email.changed", map[string]any{"email": self.Email}, map[string]any{"email": email})

@@ -191,7 +191,7 @@ func TestChangingThePassword(t *testing.T) {
 			"another than twice": {apptest.Object{"password_confirmation": "battery stable"}, "password_confirmation"},
 			"common":             {apptest.Object{"password": "password123", "password_confirmation": "password123"}, "password"},
 		} {
-			change(apptest.With(body, tt.change)).As(what).WantInvalid(tt.field)
+			change(apptest.WithChanges(body, tt.change)).As(what).WantInvalid(tt.field)
 		}
 		change(body).Want(204)
 		me(s, ada.Token).Want(200)
@@ -203,7 +203,7 @@ func TestChangingThePassword(t *testing.T) {
 
 		// An account without a password has none to show.
 		apptest.Exec(t, s.DB(), "UPDATE users SET password_hash = NULL WHERE email = 'ada@example.com'")
-		change(apptest.With(body, apptest.Object{"current_password": apptest.Absent, "password": password, "password_confirmation": password})).Want(204)
+		change(apptest.WithChanges(body, apptest.Object{"current_password": apptest.Absent, "password": password, "password_confirmation": password})).Want(204)
 		s.LogIn("ada@example.com")
 	})
 }
@@ -253,7 +253,7 @@ func TestRequiringAVerifiedEmail(t *testing.T) {
 		calls := map[string]func() apptest.Reply{
 			"inviting": func() apptest.Reply { return s.Call("POST", ada.Path("/team/invitations"), ada.Token, invitation) },
 			"checkout": func() apptest.Reply {
-				return s.Call("POST", ada.Path("/checkout"), ada.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+				return s.Call("POST", ada.Path("/checkout"), ada.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 					"plan_id": s.PlanID(ada, "starter"), "currency": "EUR", "quantity": 1,
 				}))
 			},

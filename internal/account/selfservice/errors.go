@@ -4,6 +4,6 @@ import "github.com/tenantry/tenantry/internal/fault"
 
 var (
 	errToken           = fault.New(fault.Malformed, "error.verification_token")
-	errLastLoginMethod = fault.Coded(fault.Conflict, fault.LastLoginMethod)
+	errLastLoginMethod = fault.NewCoded(fault.Conflict, fault.LastLoginMethod)
 	errNotFound        = fault.New(fault.NotFound, "error.not_found")
 )

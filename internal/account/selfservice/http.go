@@ -30,7 +30,7 @@ type profileInput struct {
 
 // ChangeProfile handles PATCH /user.
 func (h *HTTP) ChangeProfile(ctx context.Context, in *profileInput) (*rest.Data[account.ProfileUser], error) {
-	caller, change := authz.From(ctx), ProfileChange{Name: in.Body.Name}
+	caller, change := authz.FromContext(ctx), ProfileChange{Name: in.Body.Name}
 	if in.Body.Locale.Set {
 		locale := in.Body.Locale.Or(nil)
 		change.Locale = &locale
@@ -55,17 +55,17 @@ type passwordInput struct {
 
 // ChangePassword handles PUT /user/password.
 func (h *HTTP) ChangePassword(ctx context.Context, in *passwordInput) (*rest.NoBody, error) {
-	return &rest.NoBody{}, h.svc.deps.Accounts.ChangePassword(ctx, authz.From(ctx), in.Body.CurrentPassword, in.Body.Password)
+	return &rest.NoBody{}, h.svc.deps.Accounts.ChangePassword(ctx, authz.FromContext(ctx), in.Body.CurrentPassword, in.Body.Password)
 }
 
 // CheckPassword is the check behind rest.Checks for ChangePassword.
 func (h *HTTP) CheckPassword(ctx context.Context, in *passwordInput) error {
-	return fault.Join(h.prove(ctx, in.Body.CurrentPassword), account.CheckNewPassword(in.Body.Password))
+	return fault.Join(h.verifyPassword(ctx, in.Body.CurrentPassword), account.CheckNewPassword(in.Body.Password))
 }
 
-// prove refuses a missing or wrong password of the caller.
-func (h *HTTP) prove(ctx context.Context, password string) error {
-	_, err := h.svc.deps.Accounts.Prove(ctx, authz.From(ctx), password)
+// verifyPassword refuses a missing or wrong password of the caller.
+func (h *HTTP) verifyPassword(ctx context.Context, password string) error {
+	_, err := h.svc.deps.Accounts.VerifyPassword(ctx, authz.FromContext(ctx), password)
 	return err
 }
 
@@ -81,7 +81,7 @@ const linkSent = "account.email_link_sent"
 
 // ChangeEmail handles POST /user/email: 202 whether or not the address is free.
 func (h *HTTP) ChangeEmail(ctx context.Context, in *emailInput) (*rest.Body[rest.Note], error) {
-	if err := h.svc.ChangeEmail(ctx, authz.From(ctx), in.Body.Email, in.Body.CurrentPassword); err != nil {
+	if err := h.svc.ChangeEmail(ctx, authz.FromContext(ctx), in.Body.Email, in.Body.CurrentPassword); err != nil {
 		return nil, err
 	}
 	return rest.Message(linkSent), nil
@@ -89,12 +89,12 @@ func (h *HTTP) ChangeEmail(ctx context.Context, in *emailInput) (*rest.Body[rest
 
 // CheckEmail is the check behind rest.Checks for ChangeEmail.
 func (h *HTTP) CheckEmail(ctx context.Context, in *emailInput) error {
-	return h.prove(ctx, in.Body.CurrentPassword)
+	return h.verifyPassword(ctx, in.Body.CurrentPassword)
 }
 
 // AskVerification handles POST /user/email/verification. A verified email needs no link.
 func (h *HTTP) AskVerification(ctx context.Context, _ *struct{}) (*rest.AcceptedNote, error) {
-	isNeeded, err := h.svc.AskVerification(ctx, authz.From(ctx))
+	isNeeded, err := h.svc.AskVerification(ctx, authz.FromContext(ctx))
 	if err != nil || !isNeeded {
 		return &rest.AcceptedNote{}, err
 	}
@@ -137,7 +137,7 @@ func session(l Login, current uuid.UUID) UserSession {
 
 // Sessions handles GET /user/sessions.
 func (h *HTTP) Sessions(ctx context.Context, _ *struct{}) (*rest.Data[[]UserSession], error) {
-	caller := authz.From(ctx)
+	caller := authz.FromContext(ctx)
 	logins, err := h.svc.Logins(ctx, caller.UserID)
 	if err != nil {
 		return nil, err
@@ -159,7 +159,7 @@ func (h *HTTP) EndSession(ctx context.Context, in *sessionInput) (*rest.NoBody, 
 	if err != nil {
 		return nil, err
 	}
-	ended, err := h.svc.deps.Accounts.EndLogin(ctx, authz.From(ctx), id)
+	ended, err := h.svc.deps.Accounts.EndLogin(ctx, authz.FromContext(ctx), id)
 	if err == nil && !ended {
 		err = errNotFound
 	}
@@ -168,7 +168,7 @@ func (h *HTTP) EndSession(ctx context.Context, in *sessionInput) (*rest.NoBody, 
 
 // EndOtherSessions handles DELETE /user/sessions.
 func (h *HTTP) EndOtherSessions(ctx context.Context, _ *struct{}) (*rest.NoBody, error) {
-	return &rest.NoBody{}, h.svc.deps.Accounts.EndOtherLogins(ctx, authz.From(ctx))
+	return &rest.NoBody{}, h.svc.deps.Accounts.EndOtherLogins(ctx, authz.FromContext(ctx))
 }
 
 type deleteInput struct {
@@ -179,12 +179,12 @@ type deleteInput struct {
 
 // Delete handles DELETE /user.
 func (h *HTTP) Delete(ctx context.Context, in *deleteInput) (*rest.NoBody, error) {
-	return &rest.NoBody{}, h.svc.Delete(ctx, authz.From(ctx), in.Body.CurrentPassword)
+	return &rest.NoBody{}, h.svc.Delete(ctx, authz.FromContext(ctx), in.Body.CurrentPassword)
 }
 
 // Export handles GET /user/export.
 func (h *HTTP) Export(ctx context.Context, _ *struct{}) (*rest.Blob, error) {
-	file, err := h.svc.Export(ctx, authz.From(ctx).UserID)
+	file, err := h.svc.Export(ctx, authz.FromContext(ctx).UserID)
 	if err != nil {
 		return nil, err
 	}

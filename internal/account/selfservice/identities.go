@@ -42,11 +42,11 @@ func (s *Service) RemoveIdentity(ctx context.Context, caller *authz.Caller, id u
 	if err != nil {
 		return err
 	}
-	proof, err := s.deps.Accounts.Prove(ctx, caller, password)
+	proof, err := s.deps.Accounts.VerifyPassword(ctx, caller, password)
 	if err != nil {
 		return err
 	}
-	return s.deps.Accounts.InPersonConfirmed(ctx, caller, proof, func(ctx context.Context, self account.Self) error {
+	return s.deps.Accounts.RunInPersonConfirmed(ctx, caller, proof, func(ctx context.Context, self account.Self) error {
 		identities, err := s.store.identities(ctx, self.ID)
 		if err != nil {
 			return err
@@ -92,7 +92,7 @@ type UserIdentity struct {
 
 // Identities handles GET /user/identities.
 func (h *HTTP) Identities(ctx context.Context, _ *struct{}) (*rest.Data[[]UserIdentity], error) {
-	identities, err := h.svc.Identities(ctx, authz.From(ctx).UserID)
+	identities, err := h.svc.Identities(ctx, authz.FromContext(ctx).UserID)
 	if err != nil {
 		return nil, err
 	}
@@ -119,5 +119,5 @@ func (h *HTTP) RemoveIdentity(ctx context.Context, in *identityInput) (*rest.NoB
 	if err != nil {
 		return nil, err
 	}
-	return &rest.NoBody{}, h.svc.RemoveIdentity(ctx, authz.From(ctx), id, in.Body.CurrentPassword)
+	return &rest.NoBody{}, h.svc.RemoveIdentity(ctx, authz.FromContext(ctx), id, in.Body.CurrentPassword)
 }

@@ -203,9 +203,9 @@ func TestEveryBrokenField(t *testing.T) {
 		ada := s.Register("ada@example.com", true)
 		wrong := apptest.Object{"current_password": "wrong horse"}
 		for what, call := range map[string]apptest.Reply{
-			"short":     s.Call("PUT", "/api/v1/user/password", ada.Token, apptest.With(wrong, apptest.Object{"password": "x", "password_confirmation": "x"})),
-			"common":    s.Call("PUT", "/api/v1/user/password", ada.Token, apptest.With(wrong, apptest.Object{"password": "password123", "password_confirmation": "password123"})),
-			"malformed": s.Call("POST", "/api/v1/user/email", ada.Token, apptest.With(wrong, apptest.Object{"email": "x"})),
+			"short":     s.Call("PUT", "/api/v1/user/password", ada.Token, apptest.WithChanges(wrong, apptest.Object{"password": "x", "password_confirmation": "x"})),
+			"common":    s.Call("PUT", "/api/v1/user/password", ada.Token, apptest.WithChanges(wrong, apptest.Object{"password": "password123", "password_confirmation": "password123"})),
+			"malformed": s.Call("POST", "/api/v1/user/email", ada.Token, apptest.WithChanges(wrong, apptest.Object{"email": "x"})),
 			"missing":   s.Call("POST", "/api/v1/user/email", ada.Token, apptest.Object{}),
 		} {
 			field := "password"

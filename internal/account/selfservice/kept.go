@@ -12,24 +12,24 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// Kept is everything that is kept about a user: nothing of others, and nothing that
+// Export is everything that is kept about a user: nothing of others, and nothing that
 // somebody could log in with. Export adds the lists that can be long: invitations that the
 // user has sent, and what the user has changed.
-type Kept struct {
-	ExportedAt    shape.Time       `json:"exported_at"`
-	Account       KeptAccount      `json:"account"`
-	Tenants       []KeptPlace      `json:"tenants"`
-	Logins        []UserSession    `json:"logins"`
-	Identities    []KeptIdentity   `json:"identities"`
-	Browsers      []KeptBrowser    `json:"push_subscriptions"`
-	Links         []KeptLink       `json:"email_verifications"`
-	Invitations   []KeptInvitation `json:"invitations_received"`
-	Keys          []KeptKey        `json:"api_keys_created"`
-	Impersonation []KeptActed      `json:"impersonations"`
+type Export struct {
+	ExportedAt    shape.Time            `json:"exported_at"`
+	Account       ExportAccount         `json:"account"`
+	Tenants       []ExportMembership    `json:"tenants"`
+	Logins        []UserSession         `json:"logins"`
+	Identities    []ExportIdentity      `json:"identities"`
+	Browsers      []ExportBrowser       `json:"push_subscriptions"`
+	Links         []ExportLink          `json:"email_verifications"`
+	Invitations   []ExportInvitation    `json:"invitations_received"`
+	Keys          []ExportKey           `json:"api_keys_created"`
+	Impersonation []ExportImpersonation `json:"impersonations"`
 }
 
-// KeptAccount is the user's own row.
-type KeptAccount struct {
+// ExportAccount is the user's own row.
+type ExportAccount struct {
 	ID              int64       `json:"id"`
 	Name            string      `json:"name"`
 	Email           string      `json:"email"`
@@ -42,8 +42,8 @@ type KeptAccount struct {
 	UpdatedAt       shape.Time  `json:"updated_at"`
 }
 
-// KeptPlace is a tenant that the user is in, or was in until it was deleted.
-type KeptPlace struct {
+// ExportMembership is a tenant that the user is in, or was in until it was deleted.
+type ExportMembership struct {
 	ID        uuid.UUID   `json:"id"`
 	Name      string      `json:"name"`
 	Role      string      `json:"role"`
@@ -51,8 +51,8 @@ type KeptPlace struct {
 	DeletedAt *shape.Time `json:"deleted_at"`
 }
 
-// KeptIdentity is who the user is at an identity provider.
-type KeptIdentity struct {
+// ExportIdentity is who the user is at an identity provider.
+type ExportIdentity struct {
 	Provider   string      `json:"provider"`
 	Subject    string      `json:"subject"`
 	Email      string      `json:"email"`
@@ -60,44 +60,44 @@ type KeptIdentity struct {
 	LastUsedAt *shape.Time `json:"last_used_at"`
 }
 
-// KeptBrowser is a browser that gets the user's push messages.
-type KeptBrowser struct {
+// ExportBrowser is a browser that gets the user's push messages.
+type ExportBrowser struct {
 	Endpoint  string     `json:"endpoint"`
 	CreatedAt shape.Time `json:"created_at"`
 }
 
-// KeptLink is a link that was mailed and works still.
-type KeptLink struct {
+// ExportLink is a link that was mailed and works still.
+type ExportLink struct {
 	Email     string     `json:"email"`
 	CreatedAt shape.Time `json:"created_at"`
 	ExpiresAt shape.Time `json:"expires_at"`
 }
 
-// KeptInvitation is an invitation of the user.
-type KeptInvitation struct {
+// ExportInvitation is an invitation of the user.
+type ExportInvitation struct {
 	Tenant    string     `json:"tenant"`
 	Status    string     `json:"status"`
 	CreatedAt shape.Time `json:"created_at"`
 	ExpiresAt shape.Time `json:"expires_at"`
 }
 
-// KeptSent is an invitation by the user, without whom it was for.
-type KeptSent struct {
+// ExportSentInvitation is an invitation by the user, without whom it was for.
+type ExportSentInvitation struct {
 	ID        uuid.UUID  `json:"id"`
 	Status    string     `json:"status"`
 	CreatedAt shape.Time `json:"created_at"`
 }
 
-// KeptKey is an API key that the user has made.
-type KeptKey struct {
+// ExportKey is an API key that the user has made.
+type ExportKey struct {
 	ID        uuid.UUID  `json:"id"`
 	Name      string     `json:"name"`
 	CreatedAt shape.Time `json:"created_at"`
 }
 
-// KeptChange is something that the user has changed, without its contents, which may be
+// ExportChange is something that the user has changed, without its contents, which may be
 // others'.
-type KeptChange struct {
+type ExportChange struct {
 	Action     string     `json:"action"`
 	Resource   string     `json:"resource"`
 	ResourceID string     `json:"resource_id"`
@@ -107,8 +107,8 @@ type KeptChange struct {
 	CreatedAt  shape.Time `json:"created_at"`
 }
 
-// KeptActed is when an administrator began or stopped to act as the user.
-type KeptActed struct {
+// ExportImpersonation is when an administrator began or stopped to act as the user.
+type ExportImpersonation struct {
 	Action    string     `json:"action"`
 	CreatedAt shape.Time `json:"created_at"`
 }
@@ -116,7 +116,7 @@ type KeptActed struct {
 // Export returns everything that is kept about a user as a JSON document, whose last keys,
 // invitations_sent and audit_log, are read while it is sent.
 func (s *Service) Export(ctx context.Context, userID int64) (io.ReadCloser, error) {
-	kept, err := s.kept(ctx, userID)
+	kept, err := s.loadExport(ctx, userID)
 	if err != nil {
 		return nil, err
 	}
@@ -125,7 +125,7 @@ func (s *Service) Export(ctx context.Context, userID int64) (io.ReadCloser, erro
 		return nil, err
 	}
 	head = bytes.TrimSuffix(head, []byte("\n}"))
-	lists := []longList{s.store.sent(userID), s.store.changes(userID)}
+	lists := []longList{s.store.sentInvitations(userID), s.store.changes(userID)}
 	first := true // nothing of the list was written yet
 	return rest.Pages(ctx, func(ctx context.Context, page *bytes.Buffer) (bool, error) {
 		entries, more, err := lists[0].next(ctx)
@@ -160,15 +160,15 @@ func (s *Service) Export(ctx context.Context, userID int64) (io.ReadCloser, erro
 	}), nil
 }
 
-// kept returns what is kept about a user, but for their changes.
-func (s *Service) kept(ctx context.Context, userID int64) (Kept, error) {
-	kept, err := s.store.kept(ctx, userID)
+// loadExport returns what is kept about a user, but for their changes.
+func (s *Service) loadExport(ctx context.Context, userID int64) (Export, error) {
+	kept, err := s.store.loadExport(ctx, userID)
 	if err != nil {
-		return Kept{}, err
+		return Export{}, err
 	}
 	logins, err := s.Logins(ctx, userID)
 	if err != nil {
-		return Kept{}, err
+		return Export{}, err
 	}
 	kept.ExportedAt, kept.Logins = shape.T(s.deps.Clock.Now()), make([]UserSession, len(logins))
 	for i, l := range logins {

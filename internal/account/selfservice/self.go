@@ -33,14 +33,14 @@ type Limiter interface {
 
 // Deps is what the service needs.
 type Deps struct {
-	DB       *sqldb.DB
-	Clock    clock.Clock
-	Accounts *account.Service
-	Notices  Notices
-	Limiter  Limiter
-	Places   Places
-	Avatars  Avatars
-	Audit    Audit
+	DB          *sqldb.DB
+	Clock       clock.Clock
+	Accounts    *account.Service
+	Notices     Notices
+	Limiter     Limiter
+	Memberships Memberships
+	Avatars     Avatars
+	Audit       Audit
 }
 
 // Service does what users ask for about themselves.
@@ -60,7 +60,7 @@ type ProfileChange struct {
 
 // ChangeProfile changes a caller's name and language.
 func (s *Service) ChangeProfile(ctx context.Context, caller *authz.Caller, change ProfileChange) error {
-	return s.deps.Accounts.InPerson(ctx, caller, func(ctx context.Context, self account.Self) error {
+	return s.deps.Accounts.RunInPerson(ctx, caller, func(ctx context.Context, self account.Self) error {
 		if change.Name != nil {
 			self.Name = *change.Name
 		}

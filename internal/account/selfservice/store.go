@@ -40,8 +40,8 @@ func (s store) credentials(ctx context.Context, userID int64, now time.Time) ([]
 	return all, sqldb.Wrap(err, "list credentials")
 }
 
-// taken reports whether an email has an account.
-func (s store) taken(ctx context.Context, email string) (bool, error) {
+// isEmailTaken reports whether an email has an account.
+func (s store) isEmailTaken(ctx context.Context, email string) (bool, error) {
 	n, err := s.q(ctx).EmailTaken(ctx, email)
 	return n > 0, sqldb.Wrap(err, "look email up")
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// placed reports whether a user is in a tenant.
-func (s store) placed(ctx context.Context, userID int64) (bool, error) {
+// isInTenant reports whether a user is in a tenant.
+func (s store) isInTenant(ctx context.Context, userID int64) (bool, error) {
 	n, err := s.q(ctx).MembersOf(ctx, userID)
 	return n > 0, sqldb.Wrap(err, "look for the tenant of a user")
 }
@@ -42,8 +42,8 @@ func (s store) erase(ctx context.Context, user account.User, now time.Time) erro
 	return nil
 }
 
-// rows reads what is kept of one kind, and shows it.
-func rows[R, V any](list []R, err error, show func(R) V) ([]V, error) {
+// mapRows reads what is kept of one kind, and shows it.
+func mapRows[R, V any](list []R, err error, show func(R) V) ([]V, error) {
 	views := make([]V, len(list))
 	for i, row := range list {
 		views[i] = show(row)
@@ -51,14 +51,14 @@ func rows[R, V any](list []R, err error, show func(R) V) ([]V, error) {
 	return views, sqldb.Wrap(err, "read what is kept about a user")
 }
 
-// kept reads what is kept about a user, but for their logins.
-func (s store) kept(ctx context.Context, userID int64) (k Kept, err error) {
+// loadExport reads what is kept about a user, but for their logins.
+func (s store) loadExport(ctx context.Context, userID int64) (k Export, err error) {
 	q := s.q(ctx)
 	u, err := q.KeptUser(ctx, userID)
 	if err != nil {
 		return k, sqldb.Wrap(err, "read what is kept about a user")
 	}
-	k.Account = KeptAccount{
+	k.Account = ExportAccount{
 		ID: u.ID, Name: u.Name, Email: u.Email, EmailVerifiedAt: shape.TP(u.EmailVerifiedAt), Locale: u.Locale,
 		HasPassword: u.HasPassword, IsPlatformAdmin: u.IsPlatformAdmin, CreatedAt: shape.T(u.CreatedAt), UpdatedAt: shape.T(u.UpdatedAt),
 	}
@@ -69,29 +69,29 @@ func (s store) kept(ctx context.Context, userID int64) (k Kept, err error) {
 	for _, read := range []func() error{
 		func() error {
 			list, err := q.KeptPlaces(ctx, userID)
-			k.Tenants, err = rows(list, err, func(r selfservicesql.KeptPlacesRow) KeptPlace {
-				return KeptPlace{ID: r.ID, Name: r.Name, Role: r.RoleName, JoinedAt: shape.T(r.JoinedAt), DeletedAt: shape.TP(r.DeletedAt)}
+			k.Tenants, err = mapRows(list, err, func(r selfservicesql.KeptPlacesRow) ExportMembership {
+				return ExportMembership{ID: r.ID, Name: r.Name, Role: r.RoleName, JoinedAt: shape.T(r.JoinedAt), DeletedAt: shape.TP(r.DeletedAt)}
 			})
 			return err
 		},
 		func() error {
 			list, err := q.KeptIdentities(ctx, userID)
-			k.Identities, err = rows(list, err, func(r selfservicesql.KeptIdentitiesRow) KeptIdentity {
-				return KeptIdentity{Provider: r.Provider, Subject: r.Subject, Email: r.Email, CreatedAt: shape.T(r.CreatedAt), LastUsedAt: shape.TP(r.LastUsedAt)}
+			k.Identities, err = mapRows(list, err, func(r selfservicesql.KeptIdentitiesRow) ExportIdentity {
+				return ExportIdentity{Provider: r.Provider, Subject: r.Subject, Email: r.Email, CreatedAt: shape.T(r.CreatedAt), LastUsedAt: shape.TP(r.LastUsedAt)}
 			})
 			return err
 		},
 		func() error {
 			list, err := q.KeptPushes(ctx, userID)
-			k.Browsers, err = rows(list, err, func(r selfservicesql.KeptPushesRow) KeptBrowser {
-				return KeptBrowser{Endpoint: r.Endpoint, CreatedAt: shape.T(r.CreatedAt)}
+			k.Browsers, err = mapRows(list, err, func(r selfservicesql.KeptPushesRow) ExportBrowser {
+				return ExportBrowser{Endpoint: r.Endpoint, CreatedAt: shape.T(r.CreatedAt)}
 			})
 			return err
 		},
 		func() error {
 			list, err := q.KeptVerifications(ctx, userID)
-			k.Links, err = rows(list, err, func(r selfservicesql.KeptVerificationsRow) KeptLink {
-				return KeptLink{Email: r.Email, CreatedAt: shape.T(r.CreatedAt), ExpiresAt: shape.T(r.ExpiresAt)}
+			k.Links, err = mapRows(list, err, func(r selfservicesql.KeptVerificationsRow) ExportLink {
+				return ExportLink{Email: r.Email, CreatedAt: shape.T(r.CreatedAt), ExpiresAt: shape.T(r.ExpiresAt)}
 			})
 			return err
 		},
@@ -100,36 +100,36 @@ func (s store) kept(ctx context.Context, userID int64) (k Kept, err error) {
 			return k, err
 		}
 	}
-	err = s.keptWork(ctx, &k)
+	err = s.loadExportedActivity(ctx, &k)
 	return k, err
 }
 
-// keptWork reads what a user has done.
-func (s store) keptWork(ctx context.Context, k *Kept) error {
+// loadExportedActivity reads what a user has done.
+func (s store) loadExportedActivity(ctx context.Context, k *Export) error {
 	q, userID := s.q(ctx), k.Account.ID
 	received, err := q.KeptInvitations(ctx, k.Account.Email)
-	k.Invitations, err = rows(received, err, func(r selfservicesql.KeptInvitationsRow) KeptInvitation {
-		return KeptInvitation{Tenant: r.TenantName, Status: r.Status, CreatedAt: shape.T(r.CreatedAt), ExpiresAt: shape.T(r.ExpiresAt)}
+	k.Invitations, err = mapRows(received, err, func(r selfservicesql.KeptInvitationsRow) ExportInvitation {
+		return ExportInvitation{Tenant: r.TenantName, Status: r.Status, CreatedAt: shape.T(r.CreatedAt), ExpiresAt: shape.T(r.ExpiresAt)}
 	})
 	if err != nil {
 		return err
 	}
 	keys, err := q.KeptKeys(ctx, &userID)
-	k.Keys, err = rows(keys, err, func(r selfservicesql.KeptKeysRow) KeptKey {
-		return KeptKey{ID: r.ID, Name: r.Name, CreatedAt: shape.T(r.CreatedAt)}
+	k.Keys, err = mapRows(keys, err, func(r selfservicesql.KeptKeysRow) ExportKey {
+		return ExportKey{ID: r.ID, Name: r.Name, CreatedAt: shape.T(r.CreatedAt)}
 	})
 	if err != nil {
 		return err
 	}
 	acted, err := q.KeptImpersonations(ctx, userID)
-	k.Impersonation, err = rows(acted, err, func(r selfservicesql.KeptImpersonationsRow) KeptActed {
-		return KeptActed{Action: r.Action, CreatedAt: shape.T(r.CreatedAt)}
+	k.Impersonation, err = mapRows(acted, err, func(r selfservicesql.KeptImpersonationsRow) ExportImpersonation {
+		return ExportImpersonation{Action: r.Action, CreatedAt: shape.T(r.CreatedAt)}
 	})
 	return err
 }
 
-// keptOfPage is how many entries of a long list are read at a time.
-const keptOfPage = 500
+// exportPageSize is how many entries of a long list are read at a time.
+const exportPageSize = 500
 
 // longList is a list of the export that is read while it is sent. next returns the entries
 // after those that it returned before, and whether there may be more.
@@ -138,37 +138,37 @@ type longList struct {
 	next func(ctx context.Context) (entries []any, more bool, err error)
 }
 
-// sent is what a user has invited to, the oldest first.
-func (s store) sent(userID int64) longList {
-	p := selfservicesql.KeptSentParams{InviterID: userID, Most: keptOfPage}
+// sentInvitations is what a user has invited to, the oldest first.
+func (s store) sentInvitations(userID int64) longList {
+	p := selfservicesql.KeptSentParams{InviterID: userID, Most: exportPageSize}
 	return longList{"invitations_sent", func(ctx context.Context) ([]any, bool, error) {
 		list, err := s.q(ctx).KeptSent(ctx, p)
 		if len(list) > 0 {
 			last := list[len(list)-1]
 			p.Since, p.After = last.CreatedAt, last.ID
 		}
-		entries, err := rows(list, err, func(r selfservicesql.KeptSentRow) any {
-			return KeptSent{ID: r.ID, Status: r.Status, CreatedAt: shape.T(r.CreatedAt)}
+		entries, err := mapRows(list, err, func(r selfservicesql.KeptSentRow) any {
+			return ExportSentInvitation{ID: r.ID, Status: r.Status, CreatedAt: shape.T(r.CreatedAt)}
 		})
-		return entries, len(list) == keptOfPage, err
+		return entries, len(list) == exportPageSize, err
 	}}
 }
 
 // changes is what a user has changed, the oldest first.
 func (s store) changes(userID int64) longList {
-	p := selfservicesql.KeptEntriesParams{ActorID: &userID, Most: keptOfPage}
+	p := selfservicesql.KeptEntriesParams{ActorID: &userID, Most: exportPageSize}
 	return longList{"audit_log", func(ctx context.Context) ([]any, bool, error) {
 		list, err := s.q(ctx).KeptEntries(ctx, p)
 		if len(list) > 0 {
 			last := list[len(list)-1]
 			p.Since, p.After = last.CreatedAt, last.ID
 		}
-		entries, err := rows(list, err, func(r selfservicesql.KeptEntriesRow) any {
-			return KeptChange{
+		entries, err := mapRows(list, err, func(r selfservicesql.KeptEntriesRow) any {
+			return ExportChange{
 				Action: r.Action, Resource: r.Resource, ResourceID: r.ResourceID, TenantID: r.TenantID, IP: r.Ip, UserAgent: r.UserAgent,
 				CreatedAt: shape.T(r.CreatedAt),
 			}
 		})
-		return entries, len(list) == keptOfPage, err
+		return entries, len(list) == exportPageSize, err
 	}}
 }

@@ -30,7 +30,7 @@ func (b browser) view() PushSubscription {
 
 // List handles GET /push-subscriptions.
 func (h *HTTP) List(ctx context.Context, _ *struct{}) (*rest.Data[[]PushSubscription], error) {
-	browsers, err := h.svc.list(ctx, authz.From(ctx).UserID)
+	browsers, err := h.svc.list(ctx, authz.FromContext(ctx).UserID)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (in *subscribeInput) subscription() push.Subscription {
 
 // Subscribe handles POST /push-subscriptions.
 func (h *HTTP) Subscribe(ctx context.Context, in *subscribeInput) (*rest.Data[PushSubscription], error) {
-	b, err := h.svc.subscribe(ctx, authz.From(ctx).UserID, in.subscription())
+	b, err := h.svc.subscribe(ctx, authz.FromContext(ctx).UserID, in.subscription())
 	if err != nil {
 		return nil, err
 	}
@@ -77,5 +77,5 @@ type unsubscribeInput struct {
 
 // Unsubscribe handles DELETE /push-subscriptions.
 func (h *HTTP) Unsubscribe(ctx context.Context, in *unsubscribeInput) (*rest.NoBody, error) {
-	return &rest.NoBody{}, h.svc.unsubscribe(ctx, authz.From(ctx).UserID, in.Body.Endpoint)
+	return &rest.NoBody{}, h.svc.unsubscribe(ctx, authz.FromContext(ctx).UserID, in.Body.Endpoint)
 }

@@ -178,7 +178,7 @@ func (s *Service) HandleSend(ctx context.Context, job jobs.Job) error {
 		s.deps.Log.InfoContext(ctx, "push subscription dropped", "subscription", j.SubscriptionID, "error", err)
 		return s.store.deleteLost(ctx, j.SubscriptionID, to)
 	case errors.Is(err, push.ErrRefused):
-		return jobs.Fatal(err)
+		return jobs.MarkFatal(err)
 	}
 	return err
 }

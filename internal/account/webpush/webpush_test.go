@@ -340,7 +340,7 @@ func TestOutcomesOfPushes(t *testing.T) {
 			}
 			if retrying == 1 {
 				s.answer(path, 201)
-				r.Later(time.Minute)
+				r.Advance(time.Minute)
 				testkit.Eventually(t, "the second attempt", func() bool { return s.got(path) == 2 })
 				if _, left := r.Settle(); s.got(path) != 2 || left != 0 {
 					t.Errorf("%d: sent %d times, %d left", status, s.got(path), left)

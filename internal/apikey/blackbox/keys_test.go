@@ -29,10 +29,10 @@ func TestMakingAndListingKeys(t *testing.T) {
 			"created_by": map[string]any{"id": float64(s.UserID(ada.Token)), "name": "Ada"}, "created_at": made.Str("data.created_at"),
 			"last_used_at": nil, "expires_at": nil, "revoked_at": nil,
 		}
-		if diff := cmp.Diff(apptest.With(want, apptest.Object{"secret": secret}), made.At("data")); diff != "" {
+		if diff := cmp.Diff(apptest.WithChanges(want, apptest.Object{"secret": secret}), made.At("data")); diff != "" {
 			t.Error(diff)
 		}
-		second := s.Call("POST", keys, ada.Token, apptest.With(usageWrite, apptest.Object{"expires_in_days": 30})).Want(201)
+		second := s.Call("POST", keys, ada.Token, apptest.WithChanges(usageWrite, apptest.Object{"expires_in_days": 30})).Want(201)
 		if got := second.TimeAt("data.expires_at").Sub(second.TimeAt("data.created_at")); got != 30*apptest.Day {
 			t.Errorf("it lives for %s", got)
 		}
@@ -74,9 +74,9 @@ func TestMakingAndListingKeys(t *testing.T) {
 			"a fraction of one": {apptest.Object{"expires_in_days": 1.5}, "expires_in_days"},
 			"days as a text":    {apptest.Object{"expires_in_days": "30"}, "expires_in_days"},
 		} {
-			s.Call("POST", keys, ada.Token, apptest.With(usageWrite, tt.change)).As(what).WantInvalid(tt.field)
+			s.Call("POST", keys, ada.Token, apptest.WithChanges(usageWrite, tt.change)).As(what).WantInvalid(tt.field)
 		}
-		s.Call("POST", keys, ada.Token, apptest.With(usageWrite, apptest.Object{"name": strings.Repeat("é", 255), "expires_in_days": 3650})).Want(201)
+		s.Call("POST", keys, ada.Token, apptest.WithChanges(usageWrite, apptest.Object{"name": strings.Repeat("é", 255), "expires_in_days": 3650})).Want(201)
 
 		for _, id := range []string{apptest.NoSuchID, "x"} {
 			s.Call("PATCH", keys+"/"+id, ada.Token, apptest.Object{"name": 5}).WantRefused(404, "")
@@ -134,7 +134,7 @@ func TestRotatingKeys(t *testing.T) {
 			t.Helper()
 			return s.Call("POST", ada.Path("/api-keys/"+id+"/rotate"), ada.Token, body)
 		}
-		first := s.Call("POST", ada.Path("/api-keys"), ada.Token, apptest.With(usageWrite, apptest.Object{"expires_in_days": 30})).Want(201)
+		first := s.Call("POST", ada.Path("/api-keys"), ada.Token, apptest.WithChanges(usageWrite, apptest.Object{"expires_in_days": 30})).Want(201)
 		s.Advance(10 * apptest.Day)
 		ada.Token = s.LogIn("ada@example.com")
 		second := rotate(first.Str("data.id"), nil).Want(201)
@@ -181,7 +181,7 @@ func TestRotatingKeys(t *testing.T) {
 		s.Call("DELETE", ada.Path("/api-keys/"+id), ada.Token, nil).Want(204)
 		rotate(id, nil).WantRefused(409, "api_key_revoked")
 		record(s, ada, secret).WantRefused(401, "")
-		expired := s.Call("POST", ada.Path("/api-keys"), ada.Token, apptest.With(usageWrite, apptest.Object{"expires_in_days": 1})).Want(201)
+		expired := s.Call("POST", ada.Path("/api-keys"), ada.Token, apptest.WithChanges(usageWrite, apptest.Object{"expires_in_days": 1})).Want(201)
 		s.Advance(apptest.Day)
 		ada.Token = s.LogIn("ada@example.com")
 		record(s, ada, expired.Str("data.secret")).WantRefused(401, "")
@@ -241,7 +241,7 @@ func TestAtMostFiftyKeys(t *testing.T) {
 		statuses := make(chan int, 12)
 		for i := range 12 {
 			go func() {
-				r := s.NewRequest("POST", ada.Path("/api-keys"), ada.Token, apptest.With(usageWrite, apptest.Object{"name": fmt.Sprint(i)}))
+				r := s.NewRequest("POST", ada.Path("/api-keys"), ada.Token, apptest.WithChanges(usageWrite, apptest.Object{"name": fmt.Sprint(i)}))
 				statuses <- s.Do(r).Status
 			}()
 		}

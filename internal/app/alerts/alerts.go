@@ -94,7 +94,7 @@ func (q Alerts) push(locale string, t tenant.Tenant, a usage.Alert) push.Message
 	return push.Message{
 		Title: q.Messages.Text(locale, "push.quota", nil),
 		Body: q.Messages.Text(locale, key, map[string]any{
-			"tenant": t.Name, "meter": i18n.Pick(a.MeterNames, locale), "percent": i18n.FiguresOf(locale).Percent(a.Threshold),
+			"tenant": t.Name, "meter": i18n.Pick(a.MeterNames, locale), "percent": i18n.NewFormatter(locale).Percent(a.Threshold),
 		}),
 		URL: q.BillingPage,
 		// The alert at 100 percent replaces the one at 80 in the browser.

@@ -67,10 +67,10 @@ func TestQuotaAlertsReachTheRightPeople(t *testing.T) {
 	billed := tenant.BillingDetails{BillingEmail: new("billing@example.com")}
 	near := usage.Alert{
 		Meter: usage.Meter{Code: "api-calls", Name: "API calls", UnitLabel: new("calls")}, MeterNames: map[string]string{"en": "API calls", "es": "Llamadas a la API", "fr": "Appels d’API"}, Threshold: 80, Current: money.Total{Units: 8, Millionths: 500_000}, Limit: 10,
-		Period: usage.PeriodOf(usage.Monthly, nil, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)),
+		Period: usage.PeriodOf(usage.ResetMonthly, nil, time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)),
 	}
 	reached := near
-	reached.Threshold, reached.Period, reached.Meter.UnitLabel = 100, usage.PeriodOf(usage.Never, nil, time.Time{}), nil
+	reached.Threshold, reached.Period, reached.Meter.UnitLabel = 100, usage.PeriodOf(usage.ResetNever, nil, time.Time{}), nil
 	tests := []struct {
 		name   string
 		tenant tenant.Tenant

@@ -25,7 +25,7 @@ type AdminParams struct {
 func CreateAdmin(ctx context.Context, s settings.Settings, p AdminParams, out io.Writer) error {
 	return withAccounts(ctx, s, func(accounts *account.Service) error {
 		user, err := accounts.CreateAdmin(ctx, p.Name, p.Email, p.Password, p.Permissions)
-		return say(out, err, "created platform admin %s (id %d)\n", user.Email, user.ID)
+		return printResult(out, err, "created platform admin %s (id %d)\n", user.Email, user.ID)
 	})
 }
 
@@ -38,7 +38,7 @@ func GrantAdmin(ctx context.Context, s settings.Settings, email string, permissi
 		if len(permissions) > 0 {
 			what = strings.Join(permissions, ", ")
 		}
-		return say(out, err, "%s (id %d) is a platform admin with %s\n", user.Email, user.ID, what)
+		return printResult(out, err, "%s (id %d) is a platform admin with %s\n", user.Email, user.ID, what)
 	})
 }
 
@@ -46,7 +46,7 @@ func GrantAdmin(ctx context.Context, s settings.Settings, email string, permissi
 func RevokeAdmin(ctx context.Context, s settings.Settings, email string, out io.Writer) error {
 	return withAccounts(ctx, s, func(accounts *account.Service) error {
 		user, err := accounts.RevokeAdmin(ctx, email)
-		return say(out, err, "%s (id %d) is no longer a platform admin\n", user.Email, user.ID)
+		return printResult(out, err, "%s (id %d) is no longer a platform admin\n", user.Email, user.ID)
 	})
 }
 
@@ -90,8 +90,8 @@ func withAccounts(ctx context.Context, s settings.Settings, command func(*accoun
 	return err
 }
 
-// say writes what was done, or returns err if it failed.
-func say(out io.Writer, err error, format string, args ...any) error {
+// printResult writes what was done, or returns err if it failed.
+func printResult(out io.Writer, err error, format string, args ...any) error {
 	if err != nil {
 		return err
 	}

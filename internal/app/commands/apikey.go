@@ -36,6 +36,6 @@ func CreateAPIKey(ctx context.Context, s settings.Settings, name string, scopes 
 	if errors.Is(err, apikey.ErrUnknownScope) {
 		return &settings.Error{Name: "--scope", Reason: "must be one of " + strings.Join(authz.PlatformScopes(), ", ")}
 	}
-	return say(out, err, "created API key %s of the platform (id %s) with %s; it is shown only now:\n%s\n",
+	return printResult(out, err, "created API key %s of the platform (id %s) with %s; it is shown only now:\n%s\n",
 		key.Name, key.ID, strings.Join(key.Scopes, ", "), secret)
 }

@@ -32,7 +32,7 @@ func Backup(ctx context.Context, s settings.Settings, file string, out io.Writer
 	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
 		return fmt.Errorf("there is no folder %s", filepath.Dir(file))
 	}
-	if err := dbfile.Own(ctx, source, goose.DefaultTablename); err != nil {
+	if err := dbfile.EnsureOwned(ctx, source, goose.DefaultTablename); err != nil {
 		return err
 	}
 	if err := dbfile.CopyLive(ctx, source, file); errors.Is(err, fs.ErrExist) {
@@ -64,7 +64,7 @@ func Restore(ctx context.Context, s settings.Settings, file string, force bool, 
 	if _, err := os.Stat(file); err != nil {
 		return fmt.Errorf("there is no backup at %s", file)
 	}
-	if err := dbfile.Own(ctx, file, goose.DefaultTablename); err != nil {
+	if err := dbfile.EnsureOwned(ctx, file, goose.DefaultTablename); err != nil {
 		return err
 	}
 	if err := s.KeepPrivate(); err != nil {

@@ -81,15 +81,15 @@ func ImportCatalog(ctx context.Context, s settings.Settings, p CatalogImport, ou
 			return explain(p.File, err)
 		}
 		if len(changes) == 0 {
-			return say(out, nil, "nothing to change\n")
+			return printResult(out, nil, "nothing to change\n")
 		}
 		for _, line := range changes {
-			if err := say(out, nil, "%s\n", line); err != nil {
+			if err := printResult(out, nil, "%s\n", line); err != nil {
 				return err
 			}
 		}
 		if p.DryRun {
-			return say(out, nil, "%s found; none made (dry run)\n", Counted(len(changes), "change"))
+			return printResult(out, nil, "%s found; none made (dry run)\n", Counted(len(changes), "change"))
 		}
 		confirmed, err := p.Confirm()
 		switch {
@@ -98,7 +98,7 @@ func ImportCatalog(ctx context.Context, s settings.Settings, p CatalogImport, ou
 		case !confirmed:
 			return errNotConfirmed
 		}
-		return say(out, explain(p.File, list.ApplyPreviewed(ctx, wanted, p.Prune, changes)), "%s made\n", Counted(len(changes), "change"))
+		return printResult(out, explain(p.File, list.ApplyPreviewed(ctx, wanted, p.Prune, changes)), "%s made\n", Counted(len(changes), "change"))
 	})
 }
 

@@ -61,7 +61,7 @@ func prune(p *commands.CatalogImport)  { p.Prune = true }
 
 func fileOf(t *testing.T, database string) catalogFile {
 	t.Helper()
-	return catalogFile{t, settings.Settings{DatabaseURL: settings.Secret(database), DatabasePatience: dbtest.Patience, LogFormat: settings.LogText}}
+	return catalogFile{t, settings.Settings{DatabaseURL: settings.Secret(database), DatabasePatience: dbtest.ConnTimeout, LogFormat: settings.LogText}}
 }
 
 // What is exported of one database is exported of another that imported it, byte
@@ -305,7 +305,7 @@ func TestCatalogImportRefusals(t *testing.T) {
 				return true, nil
 			}
 		})
-		if !errors.Is(err, pricelist.ErrChanged) {
+		if !errors.Is(err, pricelist.ErrCatalogChanged) {
 			t.Errorf("a catalog that was changed meanwhile: %v", err)
 		}
 		if got := f.export(false); strings.Contains(got, "slug: shop") {

@@ -41,7 +41,7 @@ func checkLinks(ctx context.Context, s settings.Settings, p CatalogImport, list 
 		if p.Notes == nil {
 			return nil
 		}
-		return say(p.Notes, nil, "note: without TENANTRY_STRIPE_SECRET_KEY the links to Stripe's prices are not checked\n")
+		return printResult(p.Notes, nil, "note: without TENANTRY_STRIPE_SECRET_KEY the links to Stripe's prices are not checked\n")
 	}
 	client, err := linkChecker(s, stored, wanted)
 	if err != nil {
@@ -49,7 +49,7 @@ func checkLinks(ctx context.Context, s settings.Settings, p CatalogImport, list 
 	}
 	var wrong []error
 	for _, l := range links {
-		problem, err := l.Wrong(ctx, client)
+		problem, err := l.FindProblem(ctx, client)
 		if err != nil {
 			return fmt.Errorf("%s could not be checked: %w", l.Name, err)
 		}

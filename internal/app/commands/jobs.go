@@ -135,7 +135,7 @@ func decideJobs(
 				decided++
 			case named:
 				failed = append(failed, fmt.Errorf("%s: %w", id, err))
-			case errors.Is(err, jobs.ErrEmptied):
+			case errors.Is(err, jobs.ErrPayloadDeleted):
 				emptied++
 			case !errors.Is(err, jobs.ErrNotDead): // which somebody else has decided meanwhile
 				return err
@@ -145,7 +145,7 @@ func decideJobs(
 		if emptied > 0 {
 			left = fmt.Sprintf(", %d left because their payloads had tokens and were not kept", emptied)
 		}
-		return errors.Join(say(out, nil, "%s %s%s\n", Counted(decided, "job"), done, left), errors.Join(failed...))
+		return errors.Join(printResult(out, nil, "%s %s%s\n", Counted(decided, "job"), done, left), errors.Join(failed...))
 	})
 }
 

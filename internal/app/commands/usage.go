@@ -17,9 +17,9 @@ import (
 
 // RebuildParams are the parameters of RebuildUsage.
 type RebuildParams struct {
-	Tenant string // the id of one tenant; "" for all
-	DryRun bool   // only list the differences
-	Anew   bool   // begin with the first stream even where a run was interrupted
+	Tenant    string // the id of one tenant; "" for all
+	DryRun    bool   // only list the differences
+	FromStart bool   // begin with the first stream even where a run was interrupted
 	// Progress is where lines on the way are written.
 	Progress io.Writer
 }
@@ -54,16 +54,16 @@ func RebuildUsage(ctx context.Context, s settings.Settings, p RebuildParams, out
 	}
 	told := clock.System().Now()
 	n, err := retention.NewRecounter(db, clock.System()).Recount(ctx, retention.Recount{
-		Tenant: tenantID, Fix: !p.DryRun, Anew: p.Anew,
+		Tenant: tenantID, Fix: !p.DryRun, FromStart: p.FromStart,
 		Wrong: func(c retention.WrongCounter) {
 			_, _ = fmt.Fprintf(out, "tenant %s, meter %s, %s: shown %s, counted %s: %s\n",
 				c.TenantID, c.MeterCode, periodText(c.Period), c.Stored, c.Counted, outcome)
 		},
-		Resumed: func(found retention.Recounted, at time.Time) {
+		Resumed: func(found retention.RecountResult, at time.Time) {
 			_, _ = fmt.Fprintf(p.Progress, "going on after %s, where a run was interrupted at %s\n",
 				Counted(found.Streams, "stream"), at.UTC().Format(time.RFC3339))
 		},
-		Progress: func(found retention.Recounted, streams int) {
+		Progress: func(found retention.RecountResult, streams int) {
 			if now := clock.System().Now(); now.Sub(told) >= progressEvery {
 				told = now
 				_, _ = fmt.Fprintf(p.Progress, "%d of %s, %s\n", found.Streams, Counted(streams, "stream"), Counted(found.Events, "event"))

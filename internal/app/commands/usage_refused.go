@@ -22,7 +22,7 @@ func ListRefusedUsage(ctx context.Context, s settings.Settings, out io.Writer) e
 	return withRejections(ctx, s, func(rejections *billing.Rejections) error {
 		table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 		_, _ = fmt.Fprintln(table, "ID\tTENANT\tMETER\tQUANTITY\tRECORDED\tREJECTED\tREASON") // Flush returns the error
-		err := rejections.Each(ctx, func(f billing.Rejected) error {
+		err := rejections.ForEach(ctx, func(f billing.Rejected) error {
 			_, err := fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.ID, f.TenantID, f.MeterCode, f.Quantity,
 				f.RecordedAt.UTC().Format(time.RFC3339), f.RejectedAt.UTC().Format(time.RFC3339), f.Reason)
 			return err
@@ -61,7 +61,7 @@ func decideRefused(
 	}
 	return withRejections(ctx, s, func(rejections *billing.Rejections) error {
 		if len(ids) == 0 {
-			err := rejections.Each(ctx, func(f billing.Rejected) error { ids = append(ids, f.ID); return nil })
+			err := rejections.ForEach(ctx, func(f billing.Rejected) error { ids = append(ids, f.ID); return nil })
 			if err != nil {
 				return err
 			}
@@ -71,7 +71,7 @@ func decideRefused(
 				return fmt.Errorf("%s: %w", id, err)
 			}
 		}
-		return say(out, nil, done, Counted(len(ids), "event"))
+		return printResult(out, nil, done, Counted(len(ids), "event"))
 	})
 }
 

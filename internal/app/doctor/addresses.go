@@ -21,16 +21,16 @@ func (d *doctor) addresses(ctx context.Context) {
 		}
 		return
 	}
-	d.reach(ctx, public)
+	d.checkReachable(ctx, public)
 	if frontend == nil {
 		frontend = public
 	}
 	d.cookies(public, frontend)
 }
 
-// reach asks the service through its public URL.
-func (d *doctor) reach(ctx context.Context, public *url.URL) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+// checkReachable asks the service through its public URL.
+func (d *doctor) checkReachable(ctx context.Context, public *url.URL) {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	address := strings.TrimSuffix(public.String(), "/") + "/healthz"
 	const fix = "Start the service, and let the proxy or load balancer at TENANTRY_PUBLIC_URL lead to it."
@@ -64,7 +64,7 @@ func (d *doctor) cookies(public, frontend *url.URL) {
 		d.fail("cookies", fmt.Sprintf("%s and %s are different sites, between which browsers send no cookies", frontend.Hostname(), public.Hostname()), "Give both a name below one domain, such as app.example.com and api.example.com, or use bearer tokens.")
 	case public.Hostname() != frontend.Hostname() && domain == "":
 		d.warn("cookies", "the frontend's pages cannot read the CSRF cookie of another host", "Set TENANTRY_COOKIE_DOMAIN to the domain that both share, or use bearer tokens.")
-	case domain != "" && !below(frontend.Hostname(), domain):
+	case domain != "" && !isSubdomain(frontend.Hostname(), domain):
 		d.warn("cookies", fmt.Sprintf("%s is not below the cookies' domain %s", frontend.Hostname(), domain), "Set TENANTRY_COOKIE_DOMAIN to a domain that both share.")
 	default:
 		d.ok("cookies", "the frontend's pages can use them")
@@ -83,7 +83,9 @@ func site(u *url.URL) string {
 	return host
 }
 
-func below(host, domain string) bool { return host == domain || strings.HasSuffix(host, "."+domain) }
+func isSubdomain(host, domain string) bool {
+	return host == domain || strings.HasSuffix(host, "."+domain)
+}
 
 func isLoopback(host string) bool {
 	ip := net.ParseIP(host)

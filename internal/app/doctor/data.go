@@ -51,7 +51,7 @@ func (d *doctor) folder() {
 		return
 	}
 	_, _ = probe.Close(), os.Remove(probe.Name())
-	if datadir.Shared(info) {
+	if datadir.IsShared(info) {
 		d.warn("data folder", fmt.Sprintf("%s can be read by other users of this machine (mode %v)", path, info.Mode().Perm()), "The next start of the service takes that away; or run chmod 700 on it.")
 	} else {
 		d.ok("data folder", "%s is writable and private", path)
@@ -60,7 +60,7 @@ func (d *doctor) folder() {
 }
 
 func (d *doctor) disk(path string) {
-	free, err := dbfile.Free(path)
+	free, err := dbfile.FreeSpace(path)
 	if err != nil {
 		d.warn("disk", err.Error(), "")
 		return
@@ -91,7 +91,7 @@ func (d *doctor) database(ctx context.Context) {
 			return
 		}
 	}
-	open, cancel := context.WithTimeout(ctx, patience)
+	open, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	db, err := sqldb.Open(open, sqldb.Config{URL: address, Conns: d.Settings.DatabaseConns, Patience: d.Settings.DatabasePatience})
 	if err != nil {
@@ -116,10 +116,10 @@ func (d *doctor) database(ctx context.Context) {
 func (d *doctor) schema(ctx context.Context, db *sqldb.DB) {
 	migrations, err := db.MigrationStatus(ctx)
 	switch {
-	case errors.Is(err, sqldb.ErrNewer):
+	case errors.Is(err, sqldb.ErrNewerSchema):
 		d.fail("database", err.Error(), "Run the version of the service that migrated it, or a later one.")
 		return
-	case errors.Is(err, sqldb.ErrOlder):
+	case errors.Is(err, sqldb.ErrOlderSchema):
 		d.fail("database", err.Error(), "Start with a new database, or run the build that created this one.")
 		return
 	case err != nil:
@@ -180,7 +180,7 @@ func (d *doctor) redis(ctx context.Context) {
 	if d.Settings.RedisURL == "" {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	r, err := limit.NewRedis(d.Settings.RedisURL.Reveal())
 	if err == nil {

@@ -34,8 +34,8 @@ type Config struct {
 	Provider func(ctx context.Context) ([]check.Finding, error)
 }
 
-// patience bounds each check that asks somebody.
-const patience = 10 * time.Second
+// checkTimeout bounds each check that asks somebody.
+const checkTimeout = 10 * time.Second
 
 // doctor collects findings.
 type doctor struct {
@@ -59,12 +59,12 @@ func Run(ctx context.Context, cfg Config) []check.Finding {
 }
 
 func (d *doctor) ok(name, format string, args ...any) {
-	d.note(name, check.OK, fmt.Sprintf(format, args...), "")
+	d.note(name, check.StatusOK, fmt.Sprintf(format, args...), "")
 }
 
-func (d *doctor) warn(name, detail, fix string) { d.note(name, check.Warning, detail, fix) }
+func (d *doctor) warn(name, detail, fix string) { d.note(name, check.StatusWarning, detail, fix) }
 
-func (d *doctor) fail(name, detail, fix string) { d.note(name, check.Error, detail, fix) }
+func (d *doctor) fail(name, detail, fix string) { d.note(name, check.StatusError, detail, fix) }
 
 func (d *doctor) note(name string, status check.Status, detail, fix string) {
 	f := check.Finding{Name: name, Status: status, Detail: detail}
@@ -76,7 +76,7 @@ func (d *doctor) note(name string, status check.Status, detail, fix string) {
 
 // settings lists each wrong setting.
 func (d *doctor) settings() {
-	wrong := unjoin(d.SettingsError)
+	wrong := splitErrors(d.SettingsError)
 	for _, err := range wrong {
 		name := "settings"
 		if setting, ok := errors.AsType[*settings.Error](err); ok {
@@ -93,8 +93,8 @@ func (d *doctor) settings() {
 	}
 }
 
-// unjoin returns the single errors of what errors.Join has joined.
-func unjoin(err error) []error {
+// splitErrors returns the single errors of what errors.Join has joined.
+func splitErrors(err error) []error {
 	if err == nil {
 		return nil
 	}
@@ -104,7 +104,7 @@ func unjoin(err error) []error {
 	}
 	var all []error
 	for _, err := range joined.Unwrap() {
-		all = append(all, unjoin(err)...)
+		all = append(all, splitErrors(err)...)
 	}
 	return all
 }
@@ -123,7 +123,7 @@ func (d *doctor) mail(ctx context.Context) {
 		}
 		return // else the settings are wrong, which was said
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*patience)
+	ctx, cancel := context.WithTimeout(ctx, 2*checkTimeout)
 	defer cancel()
 	const fix = "Check host, port, user and password in TENANTRY_SMTP_URL, and that this machine may connect there."
 	server, err := mail.ParseSMTPURL(s.SMTPURL.Reveal())
@@ -154,7 +154,7 @@ func (d *doctor) mail(ctx context.Context) {
 func (d *doctor) logins(ctx context.Context) {
 	for _, p := range d.Logins {
 		name := "login " + p.Name
-		ctx, cancel := context.WithTimeout(ctx, patience)
+		ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 		err := oauth.Discover(ctx, p, clock.System())
 		cancel()
 		if err != nil {

@@ -33,7 +33,7 @@ func find(t *testing.T, cfg doctor.Config, name string) []check.Finding {
 		if f.Name == name {
 			found = append(found, f)
 		}
-		if (f.Status == check.OK) != (f.Fix == nil) && f.Status != check.OK && f.Detail == "" {
+		if (f.Status == check.StatusOK) != (f.Fix == nil) && f.Status != check.StatusOK && f.Detail == "" {
 			t.Errorf("%s says neither what is wrong nor what to do", f.Name)
 		}
 	}
@@ -67,32 +67,32 @@ func TestDatabaseChecks(t *testing.T) {
 		if err := os.Chmod(folder, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		cfg := doctor.Config{Settings: settings.Settings{Data: folder, DatabaseURL: settings.Secret(address), DatabasePatience: dbtest.Patience}}
-		wantFound(t, cfg, "data folder", check.OK, "private")
-		wantFound(t, cfg, "database", check.OK, "its schema is this program's")
+		cfg := doctor.Config{Settings: settings.Settings{Data: folder, DatabaseURL: settings.Secret(address), DatabasePatience: dbtest.ConnTimeout}}
+		wantFound(t, cfg, "data folder", check.StatusOK, "private")
+		wantFound(t, cfg, "database", check.StatusOK, "its schema is this program's")
 		if db.Dialect() == sqldb.Postgres {
-			wantFound(t, cfg, "clock", check.OK, "differ by")
+			wantFound(t, cfg, "clock", check.StatusOK, "differ by")
 		} else {
-			wantFound(t, cfg, "integrity", check.OK, "nothing")
-			wantFound(t, cfg, "server", check.OK, "none runs")
+			wantFound(t, cfg, "integrity", check.StatusOK, "nothing")
+			wantFound(t, cfg, "server", check.StatusOK, "none runs")
 		}
 		if err := os.Chmod(folder, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		wantFound(t, cfg, "data folder", check.Warning, "other users")
+		wantFound(t, cfg, "data folder", check.StatusWarning, "other users")
 		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `DELETE FROM goose_db_version WHERE version_id = (SELECT max(version_id) FROM goose_db_version)`); err != nil {
 			t.Fatal(err)
 		}
-		wantFound(t, cfg, "database", check.Warning, "are pending")
+		wantFound(t, cfg, "database", check.StatusWarning, "are pending")
 		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99999, true)`); err != nil {
 			t.Fatal(err)
 		}
-		wantFound(t, cfg, "database", check.Error, "newer")
+		wantFound(t, cfg, "database", check.StatusError, "newer")
 	}
 	absent := settings.Settings{DatabaseURL: settings.Secret(sqldb.FileURL(filepath.Join(t.TempDir(), "t.db")))}
-	wantFound(t, doctor.Config{Settings: absent}, "database", check.Warning, "there is none at")
+	wantFound(t, doctor.Config{Settings: absent}, "database", check.StatusWarning, "there is none at")
 	away := settings.Settings{DatabaseURL: "postgres://nobody@127.0.0.1:1/x"}
-	wantFound(t, doctor.Config{Settings: away}, "database", check.Error, "refused")
+	wantFound(t, doctor.Config{Settings: away}, "database", check.StatusError, "refused")
 }
 
 // Browsers send cookies within one site and scheme, and show a page those of its own host
@@ -103,16 +103,16 @@ func TestCookieChecks(t *testing.T) {
 		public, frontend, domain string
 		status                   check.Status
 	}{
-		{"https://example.com", "", "", check.OK},
-		{"https://example.com", "https://example.com", "", check.OK},
-		{"https://api.example.com", "https://app.example.com", "example.com", check.OK},
-		{"https://api.example.com", "https://app.example.com", "", check.Warning},
-		{"https://api.example.com", "https://app.example.com", "api.example.com", check.Warning},
-		{"https://api.example.com", "https://example.org", "", check.Error},
-		{"https://a.github.io", "https://b.github.io", "", check.Error}, // each is a site of its own
-		{"https://api.example.com", "http://api.example.com", "", check.Error},
-		{"http://127.0.0.1:9", "http://127.0.0.1:3000", "", check.OK},
-		{"http://example.com", "", "", check.Warning},
+		{"https://example.com", "", "", check.StatusOK},
+		{"https://example.com", "https://example.com", "", check.StatusOK},
+		{"https://api.example.com", "https://app.example.com", "example.com", check.StatusOK},
+		{"https://api.example.com", "https://app.example.com", "", check.StatusWarning},
+		{"https://api.example.com", "https://app.example.com", "api.example.com", check.StatusWarning},
+		{"https://api.example.com", "https://example.org", "", check.StatusError},
+		{"https://a.github.io", "https://b.github.io", "", check.StatusError}, // each is a site of its own
+		{"https://api.example.com", "http://api.example.com", "", check.StatusError},
+		{"http://127.0.0.1:9", "http://127.0.0.1:3000", "", check.StatusOK},
+		{"http://example.com", "", "", check.StatusWarning},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel() // the addresses are nobody's to ask
@@ -158,26 +158,26 @@ func TestOutsideChecks(t *testing.T) {
 		RedisURL: settings.Secret("redis://" + redis.Addr()),
 	}
 	cfg := doctor.Config{Settings: s, Logins: []oauth.Provider{{Name: "acme", Issuer: outside.URL}, {Name: "broken", Issuer: outside.URL + "/other"}, {Name: "github"}}}
-	wantFound(t, cfg, "public url", check.OK, "leads to the service")
-	wantFound(t, cfg, "mail", check.OK, "accepts connections")
-	wantFound(t, cfg, "redis", check.OK, "it answers")
-	wantFound(t, cfg, "login acme", check.OK, outside.URL+"/api/v1/auth/oauth/acme/callback")
-	wantFound(t, cfg, "login broken", check.Error, "404")
-	wantFound(t, cfg, "login github", check.OK, "redirect URI")
+	wantFound(t, cfg, "public url", check.StatusOK, "leads to the service")
+	wantFound(t, cfg, "mail", check.StatusOK, "accepts connections")
+	wantFound(t, cfg, "redis", check.StatusOK, "it answers")
+	wantFound(t, cfg, "login acme", check.StatusOK, outside.URL+"/api/v1/auth/oauth/acme/callback")
+	wantFound(t, cfg, "login broken", check.StatusError, "404")
+	wantFound(t, cfg, "login github", check.StatusOK, "redirect URI")
 	if post.taken != 0 {
 		t.Errorf("%d mails were sent unasked", post.taken)
 	}
 	cfg.SendTo = "ops@example.com"
-	wantFound(t, cfg, "mail", check.OK, "accepted a mail to ops@example.com")
+	wantFound(t, cfg, "mail", check.StatusOK, "accepted a mail to ops@example.com")
 	if post.taken != 1 {
 		t.Errorf("%d test mails", post.taken)
 	}
 	redis.Close()
 	cfg.Settings.PublicURL = absolute(t, outside.URL+"/elsewhere")
 	cfg.Settings.SMTPURL = "smtp://127.0.0.1:1?tls=none"
-	wantFound(t, cfg, "public url", check.Warning, "404")
-	wantFound(t, cfg, "mail", check.Error, "refused")
-	wantFound(t, cfg, "redis", check.Error, "refused")
+	wantFound(t, cfg, "public url", check.StatusWarning, "404")
+	wantFound(t, cfg, "mail", check.StatusError, "refused")
+	wantFound(t, cfg, "redis", check.StatusError, "refused")
 }
 
 // post is a mail server that counts what it takes.
@@ -199,16 +199,16 @@ func TestAServerIsNoticed(t *testing.T) {
 	t.Parallel()
 	address, folder := dbtest.URL(t, sqldb.SQLite), t.TempDir()
 	u := absolute(t, address)
-	cfg := doctor.Config{Settings: settings.Settings{Data: folder, DatabaseURL: settings.Secret(address), DatabasePatience: dbtest.Patience}}
+	cfg := doctor.Config{Settings: settings.Settings{Data: folder, DatabaseURL: settings.Secret(address), DatabasePatience: dbtest.ConnTimeout}}
 	for sandboxed, file := range map[bool]string{false: sqldb.FilePath(u), true: filepath.Join(folder, settings.SandboxFile)} {
 		cfg.Sandbox = sandboxed
 		release, err := datadir.Lock(t.Context(), file)
 		if err != nil {
 			t.Fatal(err)
 		}
-		wantFound(t, cfg, "server", check.OK, "one runs")
+		wantFound(t, cfg, "server", check.StatusOK, "one runs")
 		release()
-		wantFound(t, cfg, "server", check.OK, "none runs")
+		wantFound(t, cfg, "server", check.StatusOK, "none runs")
 	}
 }
 
@@ -216,13 +216,13 @@ func TestSettingsChecks(t *testing.T) {
 	t.Parallel()
 	wrong := errors.Join(&settings.Error{Name: "TENANTRY_ADDR", Reason: "is wrong"}, errors.Join(&settings.Error{Name: "TENANTRY_DATA", Reason: "is no folder"}))
 	cfg := doctor.Config{SettingsError: wrong, Unknown: []settings.UnknownVariable{{Name: "TENANTRY_ADR", Nearest: "TENANTRY_ADDR"}}}
-	wantFound(t, cfg, "TENANTRY_ADDR", check.Error, "is wrong")
-	wantFound(t, cfg, "TENANTRY_DATA", check.Error, "is no folder")
-	wantFound(t, cfg, "TENANTRY_ADR", check.Warning, "no setting has this name")
-	wantFound(t, doctor.Config{}, "settings", check.OK, "accepts all")
-	wantFound(t, doctor.Config{Sandbox: true}, "stripe", check.OK, "not needed")
+	wantFound(t, cfg, "TENANTRY_ADDR", check.StatusError, "is wrong")
+	wantFound(t, cfg, "TENANTRY_DATA", check.StatusError, "is no folder")
+	wantFound(t, cfg, "TENANTRY_ADR", check.StatusWarning, "no setting has this name")
+	wantFound(t, doctor.Config{}, "settings", check.StatusOK, "accepts all")
+	wantFound(t, doctor.Config{Sandbox: true}, "stripe", check.StatusOK, "not needed")
 	cfg.Provider = func(context.Context) ([]check.Finding, error) {
-		return []check.Finding{{Name: "key", Status: check.Error, Detail: "it is revoked"}}, nil
+		return []check.Finding{{Name: "key", Status: check.StatusError, Detail: "it is revoked"}}, nil
 	}
-	wantFound(t, cfg, "stripe: key", check.Error, "it is revoked")
+	wantFound(t, cfg, "stripe: key", check.StatusError, "it is revoked")
 }

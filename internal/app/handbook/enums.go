@@ -12,7 +12,7 @@ import (
 // enums are the sets of values with a name. Where a set stands in the rules of a field it is
 // found by its values; the other fields that have it are listed.
 func enums() []shape.Enum {
-	return slices.Concat(billing, machines(), []shape.Enum{
+	return slices.Concat(billing, domainEnums(), []shape.Enum{
 		{Name: "Locale", Text: "A language.", Values: []string{"en", "es", "fr", "it"}, Fields: []string{"Settings.locales", "Settings.default_locale"}},
 		{Name: "InvitationStatus", Text: "The state of an invitation.", Values: []string{"pending", "accepted", "revoked", "expired"}},
 		{Name: "LoginKind", Text: "A session of a browser, or a pair of tokens.", Values: []string{"session", "token"}},
@@ -66,8 +66,8 @@ var billing = []shape.Enum{
 	{Name: "PreviewMethod", Text: "By whom a preview was counted: the provider, or here by days.", Values: []string{"psp_preview", "daily"}},
 }
 
-// machines are the sets of values of usage, keys and webhooks.
-func machines() []shape.Enum {
+// domainEnums are the sets of values of usage, keys and webhooks.
+func domainEnums() []shape.Enum {
 	var events, codes []string
 	for _, t := range hook.Types() {
 		events = append(events, string(t))

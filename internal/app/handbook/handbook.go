@@ -112,19 +112,19 @@ func (h *Handbook) Entry(method, path string) reference.Entry { return h.Entries
 
 // Book returns the whole of what is written for the reference.
 func (h *Handbook) Book() *reference.Book {
-	csrf := h.mounted("/csrf-cookie", "Begin cookie mode", map[int]string{204: "The cookies are set"})
+	csrf := h.mountedRoute("/csrf-cookie", "Begin cookie mode", map[int]string{204: "The cookies are set"})
 	csrf.Headers = map[string]string{"X-CSRF-Token": "The value of the cookie `XSRF-TOKEN`, for a frontend on another host that cannot read the cookie."}
 	return &reference.Book{
 		About: about, Tags: h.tags, Kinds: kinds, Enums: enums(), Names: names, Refusals: refusals, Params: params, Fields: texts(), Examples: Examples,
 		Mounted: []reference.MountedOperation{
 			csrf,
-			h.mounted("/healthz", "Show whether the process lives", map[int]string{200: "It does"}),
-			h.mounted("/readyz", "Show whether requests can be served", map[int]string{200: "They can", 503: "They cannot, for now"}),
+			h.mountedRoute("/healthz", "Show whether the process lives", map[int]string{200: "It does"}),
+			h.mountedRoute("/readyz", "Show whether requests can be served", map[int]string{200: "They can", 503: "They cannot, for now"}),
 		},
 	}
 }
 
-func (h *Handbook) mounted(path, summary string, answers map[int]string) reference.MountedOperation {
+func (h *Handbook) mountedRoute(path, summary string, answers map[int]string) reference.MountedOperation {
 	return reference.MountedOperation{Entry: h.Entry("GET", path), Method: "GET", Path: path, Summary: summary, Answers: answers}
 }
 

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// patience is how long an answer of the service may take.
-	patience = 30 * time.Second
+	// requestTimeout is how long an answer of the service may take.
+	requestTimeout = 30 * time.Second
 	// maxAnswer is how much of an answer of the service is read, in bytes.
 	maxAnswer = 4 << 20
 )
@@ -35,7 +35,7 @@ func newService(base *url.URL, key, version string) *service {
 	return &service{
 		base: base, key: key, agent: "tenantry-mcp/" + version,
 		client: &http.Client{
-			Timeout: patience,
+			Timeout: requestTimeout,
 			// The key is meant for this host alone, and no route redirects.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},

@@ -37,15 +37,15 @@ Begin with find_tenants to learn a tenant's id, then use the id with the other t
 func New(c Config) *sdk.Server {
 	server := sdk.NewServer(&sdk.Implementation{Name: "tenantry", Title: "Tenantry", Version: c.Version}, &sdk.ServerOptions{Instructions: instructions})
 	t := tools{newService(c.URL, c.Key, c.Version)}
-	read(server, "find_tenants", "Find tenants by a part of their name; the newest ones when nothing is searched for.", t.findTenants)
-	read(server, "show_tenant", "Show one tenant: its details, owner, plan and subscription, seats and what the plan includes.", t.showTenant)
-	read(server, "list_members", "List who is in a tenant's team with their roles, and who is invited.", t.listMembers)
-	read(server, "show_usage", "Show what a tenant uses in the current period against its quotas, and what it will cost; with a meter also how it went over time.", t.showUsage)
-	read(server, "list_invoices", "List a tenant's invoices, the newest first.", t.listInvoices)
-	read(server, "show_invoice", "Show one invoice with all its lines.", t.showInvoice)
-	read(server, "list_plans", "List the plans with their prices, and whether the tenant can change to each.", t.listPlans)
-	read(server, "preview_plan_change", "Show what a change to another plan would cost the tenant now. Nothing is changed.", t.previewChange)
-	read(server, "what_failed", "Show what is wrong with a tenant: payments that failed or wait, invoices that are open, quotas that are reached.", t.whatFailed)
+	addReadTool(server, "find_tenants", "Find tenants by a part of their name; the newest ones when nothing is searched for.", t.findTenants)
+	addReadTool(server, "show_tenant", "Show one tenant: its details, owner, plan and subscription, seats and what the plan includes.", t.showTenant)
+	addReadTool(server, "list_members", "List who is in a tenant's team with their roles, and who is invited.", t.listMembers)
+	addReadTool(server, "show_usage", "Show what a tenant uses in the current period against its quotas, and what it will cost; with a meter also how it went over time.", t.showUsage)
+	addReadTool(server, "list_invoices", "List a tenant's invoices, the newest first.", t.listInvoices)
+	addReadTool(server, "show_invoice", "Show one invoice with all its lines.", t.showInvoice)
+	addReadTool(server, "list_plans", "List the plans with their prices, and whether the tenant can change to each.", t.listPlans)
+	addReadTool(server, "preview_plan_change", "Show what a change to another plan would cost the tenant now. Nothing is changed.", t.previewChange)
+	addReadTool(server, "what_failed", "Show what is wrong with a tenant: payments that failed or wait, invoices that are open, quotas that are reached.", t.listFailures)
 	if c.AllowWrites {
 		write(server, "record_usage", "Record usage of a meter for a tenant. It counts towards quotas and the bill and cannot be taken back. The same idempotency_key counts once.", t.recordUsage)
 	}
@@ -62,8 +62,8 @@ func Serve(ctx context.Context, c Config) error {
 	return err
 }
 
-// read adds a tool that changes nothing.
-func read[In any](server *sdk.Server, name, description string, do func(context.Context, In) (object, error)) {
+// addReadTool adds a tool that changes nothing.
+func addReadTool[In any](server *sdk.Server, name, description string, do func(context.Context, In) (object, error)) {
 	add(server, name, description, &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(false)},
 		func(ctx context.Context, in In, _ json.RawMessage) (object, error) { return do(ctx, in) })
 }

@@ -179,7 +179,7 @@ func (t tools) previewChange(ctx context.Context, in change) (object, error) {
 	return t.service.get(ctx, query, "tenant", in.Tenant, "subscription", "preview-change")
 }
 
-func (t tools) whatFailed(ctx context.Context, in ofTenant) (object, error) {
+func (t tools) listFailures(ctx context.Context, in ofTenant) (object, error) {
 	all, err := t.parts(ctx, in.Tenant, map[string][]string{"subscription": {"subscription"}, "quotas": {"usage", "quotas"}})
 	if err != nil {
 		return nil, err
@@ -189,12 +189,12 @@ func (t tools) whatFailed(ctx context.Context, in ofTenant) (object, error) {
 		return nil, err
 	}
 	return object{
-		"subscription": troubleOf(all["subscription"]), "open_invoices": open["data"], "quotas": troubledQuotas(all["quotas"]),
+		"subscription": subscriptionProblem(all["subscription"]), "open_invoices": open["data"], "quotas": quotasNearLimit(all["quotas"]),
 	}, nil
 }
 
-// troubleOf returns what of a subscription says that something is wrong with it.
-func troubleOf(subscription any) any {
+// subscriptionProblem returns what of a subscription says that something is wrong with it.
+func subscriptionProblem(subscription any) any {
 	sub, ok := subscription.(object)
 	if !ok {
 		return subscription
@@ -206,8 +206,8 @@ func troubleOf(subscription any) any {
 	return trouble
 }
 
-// troubledQuotas returns the meters whose quota is near or reached.
-func troubledQuotas(quotas any) any {
+// quotasNearLimit returns the meters whose quota is near or reached.
+func quotasNearLimit(quotas any) any {
 	q, ok := quotas.(object)
 	if !ok {
 		return quotas

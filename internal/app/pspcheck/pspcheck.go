@@ -32,11 +32,11 @@ func Run(ctx context.Context, s settings.Settings, types []string, webhookURL st
 		cfg.BaseURL = s.StripeURL.String()
 	}
 	c := check.Config{Types: types, WebhookURL: webhookURL, Now: clock.System().Now}
-	db, problem := open(ctx, s)
+	db, problem := openDatabase(ctx, s)
 	if problem == nil {
 		defer commands.Closing(db, &err)
 		cfg.Decimals = currency.Decimals(db)
-		problem = read(ctx, db, &c)
+		problem = readDatabase(ctx, db, &c)
 	}
 	if c.Client, err = psp.NewClient(cfg); err != nil {
 		return nil, fmt.Errorf("payment provider: %w", err)
@@ -47,19 +47,19 @@ func Run(ctx context.Context, s settings.Settings, types []string, webhookURL st
 // databaseFinding says whether the database could be read.
 func databaseFinding(problem error) check.Finding {
 	if problem == nil {
-		return check.Finding{Name: "database", Status: check.OK, Detail: "it can be read"}
+		return check.Finding{Name: "database", Status: check.StatusOK, Detail: "it can be read"}
 	}
 	fix := "Set TENANTRY_DATA or TENANTRY_DATABASE_URL to the database of the service, and run tenantry migrate."
-	finding := check.Finding{Name: "database", Status: check.Error, Detail: "prices and notifications were not checked: " + problem.Error(), Fix: &fix}
+	finding := check.Finding{Name: "database", Status: check.StatusError, Detail: "prices and notifications were not checked: " + problem.Error(), Fix: &fix}
 	if errors.Is(problem, errNoDatabase) { // as before the first start, when nothing is linked
-		finding.Status = check.Warning
+		finding.Status = check.StatusWarning
 	}
 	return finding
 }
 
 var errNoDatabase = errors.New("there is no database")
 
-func open(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
+func openDatabase(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 	// Opening an absent file would make one.
 	if u, err := url.Parse(s.DatabaseURL.Reveal()); err == nil && u.Scheme == "sqlite" {
 		if _, err := os.Stat(sqldb.FilePath(u)); err != nil {
@@ -69,8 +69,8 @@ func open(ctx context.Context, s settings.Settings) (*sqldb.DB, error) {
 	return sqldb.Open(ctx, sqldb.Config{URL: s.DatabaseURL.Reveal(), Patience: s.DatabasePatience, Log: commands.NewLog(io.Discard, s)})
 }
 
-// read adds what the database says.
-func read(ctx context.Context, db *sqldb.DB, c *check.Config) (err error) {
+// readDatabase adds what the database says.
+func readDatabase(ctx context.Context, db *sqldb.DB, c *check.Config) (err error) {
 	if c.LastReceived, err = inbox.LastEventAt(ctx, db); err != nil && !errors.Is(err, inbox.ErrNoEvent) {
 		return err
 	}
@@ -117,7 +117,7 @@ func linkedPrices(ctx context.Context, db *sqldb.DB) ([]check.Link, error) {
 // Write writes what was found, an object with all of it or a paragraph each, and fails
 // if a finding is an error.
 func Write(out io.Writer, found []check.Finding, asJSON bool) error {
-	return errors.Join(writeFindings(out, found, asJSON), verdictOn(found))
+	return errors.Join(writeFindings(out, found, asJSON), failOnErrors(found))
 }
 
 // writeFindings writes what was found: an object with all of it, or a paragraph each.
@@ -144,11 +144,11 @@ func writeFindings(out io.Writer, found []check.Finding, asJSON bool) error {
 	return nil
 }
 
-// verdictOn fails if a finding is an error.
-func verdictOn(found []check.Finding) error {
+// failOnErrors fails if a finding is an error.
+func failOnErrors(found []check.Finding) error {
 	n := 0
 	for _, f := range found {
-		if f.Status == check.Error {
+		if f.Status == check.StatusError {
 			n++
 		}
 	}

@@ -34,7 +34,7 @@ func NewAllowances(db *sqldb.DB, entitlements *entitlement.Service) Allowances {
 		DB: db, Tables: a.AllowanceTables(),
 		Load: func(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]usage.Allowance, error) {
 			queries, read := a.load(tenantIDs)
-			if err := db.Each(ctx, queries...); err != nil {
+			if err := db.QueryAll(ctx, queries...); err != nil {
 				return nil, err
 			}
 			return read(ctx)
@@ -79,8 +79,8 @@ func (a Allowances) load(tenantIDs []uuid.UUID) ([]sqldb.Query, func(ctx context
 	}
 }
 
-// HadPlan returns a function that reports whether a tenant ever had a subscription that began.
-func HadPlan(db *sqldb.DB) func(ctx context.Context, tenantID uuid.UUID) (bool, error) {
+// HadPlanFunc returns a function that reports whether a tenant ever had a subscription that began.
+func HadPlanFunc(db *sqldb.DB) func(ctx context.Context, tenantID uuid.UUID) (bool, error) {
 	return func(ctx context.Context, tenantID uuid.UUID) (had bool, err error) {
 		err = db.Conn(ctx).QueryRowContext(ctx, `SELECT EXISTS (
     SELECT 1 FROM subscriptions s WHERE s.tenant_id = $1 AND s.status NOT IN ('incomplete', 'incomplete_expired')
@@ -184,12 +184,12 @@ func pricesOf(items []psp.MeteredItem) []string {
 // paysUsage reports whether the plan of a subscription bills usage.
 func (p Payers) paysUsage(ctx context.Context, sub subscription.Subscription) (bool, error) {
 	plan, err := p.Catalog.Plan(ctx, sub.PlanID)
-	return plan.PricingType == catalog.Usage, err
+	return plan.PricingType == catalog.PricingUsage, err
 }
 
-// Billed reports whether a time was in a billing period that is over, of a
+// IsBilled reports whether a time was in a billing period that is over, of a
 // subscription whose plan bills usage.
-func (p Payers) Billed(ctx context.Context, tenantID uuid.UUID, at time.Time) (bool, error) {
+func (p Payers) IsBilled(ctx context.Context, tenantID uuid.UUID, at time.Time) (bool, error) {
 	next := p.Subscriptions.ListAll(tenantID)
 	for more := true; more; {
 		var subs []subscription.Subscription
@@ -198,7 +198,7 @@ func (p Payers) Billed(ctx context.Context, tenantID uuid.UUID, at time.Time) (b
 			return false, err
 		}
 		for _, sub := range subs {
-			if !wasBilled(sub, at) {
+			if !isInBilledPeriod(sub, at) {
 				continue
 			}
 			if pays, err := p.paysUsage(ctx, sub); pays || err != nil {
@@ -209,9 +209,9 @@ func (p Payers) Billed(ctx context.Context, tenantID uuid.UUID, at time.Time) (b
 	return false, nil
 }
 
-// wasBilled reports whether a time was in a billing period of a subscription that is over,
+// isInBilledPeriod reports whether a time was in a billing period of a subscription that is over,
 // and not in its trial.
-func wasBilled(sub subscription.Subscription, at time.Time) bool {
+func isInBilledPeriod(sub subscription.Subscription, at time.Time) bool {
 	end := sub.CurrentPeriodStart
 	if sub.Status.IsOver() {
 		end = sub.CurrentPeriodEnd

@@ -26,7 +26,7 @@ func run() error {
 	if err := house.Print(os.Stdout); err != nil {
 		return err
 	}
-	broken := house.Broken()
+	broken := house.Violations()
 	for _, what := range broken {
 		fmt.Fprintln(os.Stderr, what)
 	}

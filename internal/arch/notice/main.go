@@ -48,7 +48,7 @@ func notice() (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("%s %s: %w", m.Path, m.Version, err)
 		}
-		fmt.Fprintf(&out, "%-52s %-12s %s\n", m.Path, short(m.Version), licence)
+		fmt.Fprintf(&out, "%-52s %-12s %s\n", m.Path, shortVersion(m.Version), licence)
 		text, err := os.ReadFile(filepath.Join(m.Dir, "NOTICE"))
 		switch {
 		case err == nil:
@@ -70,8 +70,8 @@ func notice() (string, error) {
 // dataLicences are the licences of third-party data in this repository.
 var dataLicences = []string{"internal/account/common_passwords_license.txt", "internal/invoice/pdf/fonts/LICENSE.txt"}
 
-// short cuts the date and the commit of a version that has no name.
-func short(version string) string {
+// shortVersion cuts the date and the commit of a version that has no name.
+func shortVersion(version string) string {
 	if at := strings.IndexByte(version, '-'); at > 0 {
 		return version[:at] + "-" + version[strings.LastIndexByte(version, '-')+1:]
 	}

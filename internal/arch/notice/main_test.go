@@ -47,7 +47,7 @@ func TestLicences(t *testing.T) {
 			t.Errorf("%q is %q, %v; want %q", strings.TrimSpace(text), got, err, want)
 		}
 	}
-	if got := short("v0.0.0-20260820222146-c27c302e5fc3"); got != "v0.0.0-c27c302e5fc3" {
+	if got := shortVersion("v0.0.0-20260820222146-c27c302e5fc3"); got != "v0.0.0-c27c302e5fc3" {
 		t.Error(got)
 	}
 }

@@ -77,7 +77,7 @@ func TestPSPLink(t *testing.T) {
 				t.Errorf("linked: %s", a.Text)
 			}
 		}
-		w.Tamper(apptest.On(apptest.Fail, "GET", "/prices"))
+		w.Tamper(apptest.ForEndpoint(apptest.Fail, "GET", "/prices"))
 		link(first).As("outage").WantRefused(502, "psp_error")
 		w.Tamper(nil)
 		if got := linksOf(s, admin, team)["EUR"]; got["psp_price_id"] != second {
@@ -124,7 +124,7 @@ func TestPSPImport(t *testing.T) {
 			}
 		}
 		gbp := s.NewProviderPrice("currency", "gbp", "unit_amount", "1234")
-		w.Tamper(apptest.On(apptest.Fail, "GET", "/prices"))
+		w.Tamper(apptest.ForEndpoint(apptest.Fail, "GET", "/prices"))
 		take(gbp).As("outage").WantRefused(502, "psp_error")
 		w.Tamper(nil)
 		if got := linksOf(s, admin, team); len(got) != 2 {
@@ -158,7 +158,7 @@ func TestPSPPriceStatus(t *testing.T) {
 		apptest.Exec(t, db, "UPDATE plan_prices SET price_cents = 5000 WHERE psp_price_id = $1", ids["CHF"])
 		apptest.Exec(t, db, "UPDATE plan_prices SET psp_price_id = 'price_gone' WHERE psp_price_id = $1", ids["SEK"])
 		apptest.Exec(t, db, "UPDATE plan_prices SET psp_price_id = $1 WHERE id = $2", s.NewProviderPrice("active", "false"), team.prices["EUR"])
-		w.Tamper(apptest.On(apptest.Fail, "GET", "/prices/"+ids["NOK"]))
+		w.Tamper(apptest.ForEndpoint(apptest.Fail, "GET", "/prices/"+ids["NOK"]))
 
 		r := s.NewRequest("GET", "/api/v1/admin/plans/"+team.id+"/psp-price-status", admin, nil)
 		r.Header.Set("Accept-Language", "fr")

@@ -166,9 +166,9 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 		}
 		before := products()
 
-		w.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/products"))
+		w.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/products"))
 		create().As("the product's answer is lost").WantRefused(502, "psp_error")
-		w.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/prices"))
+		w.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/prices"))
 		create().As("the price's answer is lost").WantRefused(502, "psp_error")
 		if got := linksOf(s, admin, team)["EUR"]; got["status"] != "missing" {
 			t.Errorf("after lost answers: %v", got)
@@ -187,7 +187,7 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 		}
 
 		// Another request than the one that is open takes its place.
-		w.Tamper(apptest.On(apptest.Fail, "POST", "/prices"))
+		w.Tamper(apptest.ForEndpoint(apptest.Fail, "POST", "/prices"))
 		s.Call("POST", team.path("USD", "psp-create"), admin, body).As("outage").WantRefused(502, "psp_error")
 		w.Tamper(nil)
 		made := s.Call("POST", team.path("USD", "psp-create"), admin, map[string]any{"product_id": team.product, "nickname": "Other"}).Want(200)
@@ -199,9 +199,9 @@ func TestPSPCreateLostAnswer(t *testing.T) {
 		// what was refused is not looked for.
 		s.Call("POST", team.path("USD", "psp-unlink"), admin, nil).Want(200)
 		known := madeFor(s, team.prices["USD"])
-		w.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/prices"))
+		w.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/prices"))
 		s.Call("POST", team.path("USD", "psp-create"), admin, body).As("lost").WantRefused(502, "psp_error")
-		w.Tamper(apptest.On(apptest.Refuse, "POST", "/prices"))
+		w.Tamper(apptest.ForEndpoint(apptest.Refuse, "POST", "/prices"))
 		for _, id := range madeFor(s, team.prices["USD"]) {
 			s.AtProvider("POST", "/prices/"+id, "active", "false")
 		}

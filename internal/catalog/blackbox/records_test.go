@@ -49,7 +49,7 @@ func TestAdminProductRecord(t *testing.T) {
 			"created_at": anyTime, "updated_at": anyTime,
 		}
 		wantShape(made, "data", want)
-		wantShape(k.AdminCall("GET", "/products/"+id, nil).Want(200), "data", apptest.With(want, apptest.Object{"plans_count": 0.0}))
+		wantShape(k.AdminCall("GET", "/products/"+id, nil).Want(200), "data", apptest.WithChanges(want, apptest.Object{"plans_count": 0.0}))
 		k.AdminCall("GET", "/products/"+strings.ToUpper(id), nil).Want(200)
 
 		// Absent keys stay, null clears, a text changes in the locales it names.
@@ -58,7 +58,7 @@ func TestAdminProductRecord(t *testing.T) {
 			"name": apptest.Object{"fr": nil, "es": "Producto"}, "metadata": nil, "is_active": true, "slug": "pro",
 			"description": apptest.Object{"en": "New"},
 		}).Want(200)
-		want = apptest.With(want, apptest.Object{
+		want = apptest.WithChanges(want, apptest.Object{
 			"slug": "pro", "is_active": true, "metadata": nil,
 			"translations": apptest.Object{
 				"en": apptest.Object{"name": "Product", "description": "New"},
@@ -98,7 +98,7 @@ func TestAdminPlanRecord(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		k := s.CatalogAdmin()
 		product, other := k.CreateProduct("main"), k.CreateProduct("other")
-		made := k.AdminCall("POST", "/plans", apptest.With(apptest.PlanBody(product, "pro"), apptest.Object{
+		made := k.AdminCall("POST", "/plans", apptest.WithChanges(apptest.PlanBody(product, "pro"), apptest.Object{
 			"name": apptest.Object{"en": "Pro", "fr": "Pro fr"}, "description": apptest.Object{"en": "For\nprofessionals"}, "pricing_type": "seat",
 			"billing_cycle": "quarterly", "trial_days": 14, "sort_order": 7, "is_active": false, "metadata": apptest.Object{"a": 1.0},
 		})).Want(201)
@@ -118,7 +118,7 @@ func TestAdminPlanRecord(t *testing.T) {
 		wantShape(k.AdminCall("PATCH", "/plans/"+id, apptest.Object{
 			"product_id": other, "slug": "pro2", "pricing_type": "usage", "trial_days": 0, "sort_order": 0, "is_active": true,
 			"metadata": nil, "description": nil, "name": apptest.Object{"fr": nil},
-		}).Want(200), "data", apptest.With(want, apptest.Object{
+		}).Want(200), "data", apptest.WithChanges(want, apptest.Object{
 			"product_id": other, "slug": "pro2", "pricing_type": "usage", "trial_days": 0.0, "sort_order": 0.0, "is_active": true,
 			"metadata": nil, "translations": apptest.Object{"en": apptest.Object{"name": "Pro", "description": nil}},
 		}))
@@ -158,7 +158,7 @@ func TestPlanInterval(t *testing.T) {
 			{apptest.Object{"billing_cycle": "monthly", "interval_count": 2}, "monthly", "month", 2},
 			{apptest.Object{"billing_cycle": "weekly", "interval_unit": "year"}, "weekly", "year", 1},
 		} {
-			a := k.AdminCall("POST", "/plans", apptest.With(apptest.PlanBody(product, "plan-"+string(rune('a'+i))), c.change)).Want(201)
+			a := k.AdminCall("POST", "/plans", apptest.WithChanges(apptest.PlanBody(product, "plan-"+string(rune('a'+i))), c.change)).Want(201)
 			a.WantAt("data.billing_cycle", c.cycle).WantAt("data.interval_unit", c.unit).WantAt("data.interval_count", c.count)
 			id = a.Str("data.id")
 		}
@@ -203,7 +203,7 @@ func TestAdminFeatureRecord(t *testing.T) {
 		wantShape(made, "data", want)
 		wantShape(k.AdminCall("GET", "/features/"+id, nil).Want(200), "data", want)
 		wantShape(k.AdminCall("PATCH", "/features/"+id, apptest.Object{"code": "support", "is_active": true, "metadata": apptest.Object{}, "name": apptest.Object{"it": nil}, "is_system": true}).
-			Want(200), "data", apptest.With(want, apptest.Object{
+			Want(200), "data", apptest.WithChanges(want, apptest.Object{
 			"code": "support", "is_active": true, "metadata": apptest.Object{},
 			"translations": apptest.Object{"en": apptest.Object{"name": "Priority", "description": "Fast"}},
 		}))

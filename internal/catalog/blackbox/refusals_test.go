@@ -100,7 +100,7 @@ func TestCatalogRefusals(t *testing.T) {
 			before := k.AdminCall("GET", "/"+kind+"/"+id, nil).Want(200).Text
 			for _, rules := range c.rules {
 				for name, r := range rules {
-					k.AdminCall("POST", "/"+kind, apptest.With(c.valid, r.change)).As(kind + ": " + name).WantInvalid(r.fields...)
+					k.AdminCall("POST", "/"+kind, apptest.WithChanges(c.valid, r.change)).As(kind + ": " + name).WantInvalid(r.fields...)
 					if change, fields := ofPatch(r); len(fields) > 0 {
 						k.AdminCall("PATCH", "/"+kind+"/"+id, change).As(kind + " changed: " + name).WantInvalid(fields...)
 					}
@@ -124,7 +124,7 @@ func TestCatalogRefusals(t *testing.T) {
 // ofPatch is what a refusal of a new record comes to for a change, where a key
 // may be absent, and so may en.
 func ofPatch(r refusal) (change apptest.Object, fields []string) {
-	change = apptest.With(apptest.Object{}, r.change)
+	change = apptest.WithChanges(apptest.Object{}, r.change)
 	for _, field := range r.fields {
 		key, locale, _ := strings.Cut(field, ".")
 		value, given := change[key]

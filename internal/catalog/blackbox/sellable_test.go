@@ -39,7 +39,7 @@ func wantSold(s *apptest.Server, buyer, subscriber apptest.Owner, p soldPlan, sl
 		s.T.Errorf("%s (-want +got)\n%s", slug, diff)
 	}
 	refused := map[string]apptest.Reply{
-		"checkout": s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.With(apptest.ReturnURLs, apptest.Object{"plan_id": p.id, "currency": "EUR"})),
+		"checkout": s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{"plan_id": p.id, "currency": "EUR"})),
 	}
 	if subscriber.Tenant != "" {
 		refused["preview"] = s.PreviewChange(subscriber, slug, 0)
@@ -154,12 +154,12 @@ func TestPriceBelowTheMinimum(t *testing.T) {
 		}
 		// Several seats together may be enough.
 		seats := k.CreatePricedPlan(product, "seats", map[string]int{"EUR": 20}, apptest.Object{"pricing_type": "seat"})
-		body := apptest.With(apptest.ReturnURLs, apptest.Object{"plan_id": seats, "currency": "EUR"})
+		body := apptest.WithChanges(apptest.ReturnURLs, apptest.Object{"plan_id": seats, "currency": "EUR"})
 		for quantity, status := range map[int]int{2: 422, 3: 200} {
-			s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.With(body, apptest.Object{"quantity": quantity})).Want(status)
+			s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.WithChanges(body, apptest.Object{"quantity": quantity})).Want(status)
 		}
 		// So many that it is too much are refused, too.
-		s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+		s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 			"plan_id": k.CreatePricedPlan(product, "dear", map[string]int{"EUR": 2000}, apptest.Object{"pricing_type": "seat"}), "currency": "EUR", "quantity": 999_999,
 		})).WantRefused(422, "psp_amount_unsupported")
 	})
@@ -206,7 +206,7 @@ func TestMeterPricesThatAreNotSold(t *testing.T) {
 		s.AtProvider("POST", "/prices/"+good, "active", "false")
 		// Even before its notification is there, a sale is refused and not an accident.
 		checkout := s.Call("POST", buyer.Path("/checkout"), buyer.Token,
-			apptest.With(apptest.ReturnURLs, apptest.Object{"plan_id": scale.id, "currency": "EUR", "cancel_url": "https://other.example/"}))
+			apptest.WithChanges(apptest.ReturnURLs, apptest.Object{"plan_id": scale.id, "currency": "EUR", "cancel_url": "https://other.example/"}))
 		checkout.WantRefused(422, "plan_not_sellable")
 		checkout.WantAt("meter_code", "mails")
 		wantSold(s, buyer, apptest.Owner{}, scale, "scale", "inactive", "mails")
@@ -259,7 +259,7 @@ func TestPriceInAnUnsupportedCurrency(t *testing.T) {
 			if warning, _ := warnings[currency]["warning"].(string); strings.Contains(warning, currency) != (status != nil) {
 				t.Errorf("%s: warning %q", currency, warning)
 			}
-			checkout := s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.With(apptest.ReturnURLs, apptest.Object{"plan_id": plan, "currency": currency})).As(currency)
+			checkout := s.Call("POST", buyer.Path("/checkout"), buyer.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{"plan_id": plan, "currency": currency})).As(currency)
 			if status == nil {
 				checkout.Want(200)
 				continue

@@ -149,10 +149,10 @@ func TestPlanPrices(t *testing.T) {
 			"kept, then given":          {[]any{apptest.Price("USD", 2), apptest.Price("EUR", 1, "price_kept")}, []string{"prices.1.psp_price_id"}},
 			"several at once":           {[]any{apptest.Price("XTS", 1, "price_1"), apptest.Price("EUR", 2, "price_1")}, []string{"prices.0.currency", "prices.1.psp_price_id"}},
 		} {
-			body := apptest.With(apptest.Object{}, apptest.Object{"prices": c.prices})
+			body := apptest.WithChanges(apptest.Object{}, apptest.Object{"prices": c.prices})
 			k.AdminCall("PUT", path, body).As(name).WantInvalid(c.fields...)
 			if c.prices != apptest.Absent {
-				change(apptest.With(body, apptest.Object{"sort_order": 99})).As("PATCH: " + name).WantInvalid(c.fields...)
+				change(apptest.WithChanges(body, apptest.Object{"sort_order": 99})).As("PATCH: " + name).WantInvalid(c.fields...)
 			}
 		}
 		kept := k.AdminCall("GET", "/plans/"+plan, nil)
@@ -251,7 +251,7 @@ func TestPlanEntitlements(t *testing.T) {
 			"more than can be stored": {`{"entitlements":[{"feature_id":"` + sso + `","type":"quota","value":9223372036854775808}]}`, []string{"entitlements.0.value"}},
 			"several at once":         {[]any{quota(apptest.NoSuchID, nil), apptest.Object{"feature_id": sso, "type": "boolean", "value": 2}}, []string{"entitlements.0.feature_id", "entitlements.0.value", "entitlements.1.value"}},
 		} {
-			body := any(apptest.With(apptest.Object{}, apptest.Object{"entitlements": c.set}))
+			body := any(apptest.WithChanges(apptest.Object{}, apptest.Object{"entitlements": c.set}))
 			if text, ok := c.set.(string); ok && text != apptest.Absent {
 				body = text
 			}
@@ -284,7 +284,7 @@ func TestDuplicatePlan(t *testing.T) {
 		}).Want(200)
 		made := k.AdminCall("POST", "/plans/"+plan+"/duplicate", nil).Want(201)
 		data, prices := made.At("data").(apptest.Object), idsBy(made, "data.prices", "currency")
-		wantShape(made, "data", apptest.With(original.At("data").(apptest.Object), apptest.Object{
+		wantShape(made, "data", apptest.WithChanges(original.At("data").(apptest.Object), apptest.Object{
 			"id": data["id"], "slug": "pro-copy", "is_active": false,
 			"prices": []any{
 				apptest.Object{"id": prices["EUR"], "currency": "EUR", "price_cents": 5.0, "psp_price_id": nil},

@@ -165,7 +165,7 @@ func TestCatalogTrail(t *testing.T) {
 			}
 			for side, wanted := range map[string]any{"before": w.before, "after": w.after} {
 				state, _ := e[side].(apptest.Object)
-				for key, value := range apptest.With(apptest.Object{}, asObject(wanted)) {
+				for key, value := range apptest.WithChanges(apptest.Object{}, asObject(wanted)) {
 					apptest.Reply{T: t, Body: apptest.Object{"v": state[key]}}.WantAt("v", value)
 				}
 				if w.action == "product.updated" && len(state) != 2 {

@@ -45,7 +45,7 @@ func (h *HTTP) List(ctx context.Context, _ *noInput) (*rest.Data[[]AdminCurrency
 
 // ListAddable answers GET /admin/currencies/catalog.
 func (h *HTTP) ListAddable(ctx context.Context, _ *noInput) (*rest.Data[[]catalog.PublicCurrency], error) {
-	currencies, err := h.svc.Addable(ctx)
+	currencies, err := h.svc.ListAddable(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -34,10 +34,10 @@ func New(d Deps) *Service {
 	return &Service{db: d.DB, clock: d.Clock, catalog: d.Catalog, audit: d.Audit, store: store{conn: d.DB.Conn}}
 }
 
-// Addable lists the currencies of ISO 4217 that have not been added, by code. It
+// ListAddable lists the currencies of ISO 4217 that have not been added, by code. It
 // leaves out those that are not money (funds, metals, test codes) and those whose
 // amounts have other than 0, 2 or 3 decimals.
-func (s *Service) Addable(ctx context.Context) ([]catalog.Currency, error) {
+func (s *Service) ListAddable(ctx context.Context) ([]catalog.Currency, error) {
 	listed, err := isoCurrencies()
 	if err != nil {
 		return nil, err
@@ -69,7 +69,7 @@ func (s *Service) insert(ctx context.Context, c catalog.Currency) (created bool,
 	if err != nil || !created {
 		return false, err
 	}
-	s.db.AfterCommit(ctx, s.catalog.Changed)
+	s.db.AfterCommit(ctx, s.catalog.InvalidateCache)
 	return true, s.record(ctx, "created", c.Code, nil, trailEntry(c))
 }
 
@@ -146,7 +146,7 @@ func (s *Service) Update(ctx context.Context, code string, change func(catalog.C
 		if err := s.store.update(ctx, next, s.clock.Now()); err != nil {
 			return err
 		}
-		s.db.AfterCommit(ctx, s.catalog.Changed)
+		s.db.AfterCommit(ctx, s.catalog.InvalidateCache)
 		return s.record(ctx, "updated", code, trailEntry(old), trailEntry(next))
 	})
 	return next, err
@@ -172,7 +172,7 @@ func (s *Service) Delete(ctx context.Context, code string) error {
 		if err := s.store.delete(ctx, code); err != nil {
 			return err
 		}
-		s.db.AfterCommit(ctx, s.catalog.Changed)
+		s.db.AfterCommit(ctx, s.catalog.InvalidateCache)
 		return s.record(ctx, "deleted", code, trailEntry(old), nil)
 	})
 	if sqldb.IsForeignKey(err) { // from a table that the queries above do not look at

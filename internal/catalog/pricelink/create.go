@@ -52,7 +52,7 @@ func (s *Service) Ensure(ctx context.Context, planID, priceID uuid.UUID) (string
 		var err error
 		params.Product, err = s.ensureProduct(ctx, plan)
 		return params, true, err
-	}, priceParams.sellsSame)
+	}, priceParams.hasSameTerms)
 	switch {
 	case errors.Is(err, errLinked):
 		return *price.PSPPriceID, nil
@@ -97,9 +97,9 @@ func paramsOf(plan catalog.Plan, nickname string) priceParams {
 	return priceParams{Nickname: nickname, IntervalUnit: plan.Interval.Unit, IntervalCount: plan.Interval.Count}
 }
 
-// sellsSame reports whether both sell the same for the same amount, whatever their
+// hasSameTerms reports whether both sell the same for the same amount, whatever their
 // product and nickname.
-func (p priceParams) sellsSame(other priceParams) bool {
+func (p priceParams) hasSameTerms(other priceParams) bool {
 	p.Product, p.Nickname = other.Product, other.Nickname
 	return p == other
 }
@@ -108,7 +108,7 @@ func (p priceParams) sellsSame(other priceParams) bool {
 func (p priceParams) isOf(plan catalog.Plan, price catalog.Price) bool {
 	now := paramsOf(plan, "")
 	now.Currency, now.Amount = price.Currency, price.PriceCents
-	return p.sellsSame(now)
+	return p.hasSameTerms(now)
 }
 
 // create creates a price at the provider in three steps: it stores the operation,
@@ -175,7 +175,7 @@ func (s *Service) beginPrice(
 		if price.PSPPriceID != nil || !wanted.isOf(plan, price) {
 			return errChanged
 		}
-		op, err = begin(ctx, s.store, now, priceID, wanted, fits)
+		op, err = openOperation(ctx, s.store, now, priceID, wanted, fits)
 		return err
 	})
 	return op, err

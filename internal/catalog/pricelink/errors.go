@@ -7,7 +7,7 @@ import (
 )
 
 // errLinked refuses to link a price that has been linked in the meantime.
-var errLinked = fault.Coded(fault.Invalid, fault.PSPPriceAlreadyLinked)
+var errLinked = fault.NewCoded(fault.Invalid, fault.PSPPriceAlreadyLinked)
 
 // Refusals of the field psp_price_id.
 var (

@@ -64,10 +64,10 @@ func (h *HTTP) Create(ctx context.Context, in *createInput) (*rest.Data[catalog.
 	if err != nil {
 		return nil, err
 	}
-	return answerPrice(h.prices.Create(ctx, plan, price, CreateParams{Product: in.Body.ProductID, Nickname: in.Body.Nickname}))
+	return newPriceResponse(h.prices.Create(ctx, plan, price, CreateParams{Product: in.Body.ProductID, Nickname: in.Body.Nickname}))
 }
 
-func answerPrice(p catalog.Price, err error) (*rest.Data[catalog.AdminPrice], error) {
+func newPriceResponse(p catalog.Price, err error) (*rest.Data[catalog.AdminPrice], error) {
 	if err != nil {
 		return nil, err
 	}
@@ -91,7 +91,7 @@ func (h *HTTP) Link(ctx context.Context, in *linkInput) (*rest.Data[catalog.Admi
 	if err != nil {
 		return nil, err
 	}
-	return answerPrice(h.prices.Link(ctx, plan, price, in.Body.PSPPriceID))
+	return newPriceResponse(h.prices.Link(ctx, plan, price, in.Body.PSPPriceID))
 }
 
 // Unlink answers POST …/prices/{price}/psp-unlink.
@@ -100,7 +100,7 @@ func (h *HTTP) Unlink(ctx context.Context, in *unlinkInput) (*rest.Data[catalog.
 	if err != nil {
 		return nil, err
 	}
-	return answerPrice(h.prices.Unlink(ctx, plan, price))
+	return newPriceResponse(h.prices.Unlink(ctx, plan, price))
 }
 
 type importInput struct {
@@ -114,7 +114,7 @@ func (h *HTTP) Import(ctx context.Context, in *importInput) (*rest.Data[catalog.
 	if err != nil {
 		return nil, err
 	}
-	return answerPrice(h.prices.Import(ctx, plan, in.Body.PSPPriceID))
+	return newPriceResponse(h.prices.Import(ctx, plan, in.Body.PSPPriceID))
 }
 
 // AdminPriceStatus says how a price agrees with the provider's.
@@ -154,7 +154,7 @@ func (h *HTTP) Statuses(ctx context.Context, in *planInput) (*rest.Data[[]AdminP
 	for i, s := range statuses {
 		views[i] = AdminPriceStatus{
 			PriceID: s.Price.ID, Currency: s.Price.Currency, PSPPriceID: s.Price.PSPPriceID,
-			Status: string(s.Status), Message: h.explain(ctx, s), Warning: h.warn(ctx, s), Meters: switchViews(s.Meters),
+			Status: string(s.Status), Message: h.explain(ctx, s), Warning: h.warningText(ctx, s), Meters: switchViews(s.Meters),
 		}
 	}
 	return rest.OK(views), nil
@@ -177,7 +177,7 @@ func switchViews(switches []Switch) []MeterSwitch {
 
 // explain returns what is wrong in the reader's language, nil if nothing is.
 func (h *HTTP) explain(ctx context.Context, s PriceStatus) *string {
-	if s.Status == Linked {
+	if s.Status == StatusLinked {
 		return nil
 	}
 	fields := make([]string, len(s.Mismatches))
@@ -188,8 +188,8 @@ func (h *HTTP) explain(ctx context.Context, s PriceStatus) *string {
 	return &text
 }
 
-// warn returns the warning about a price in the reader's language, nil if there is none.
-func (h *HTTP) warn(ctx context.Context, s PriceStatus) *string {
+// warningText returns the warning about a price in the reader's language, nil if there is none.
+func (h *HTTP) warningText(ctx context.Context, s PriceStatus) *string {
 	if s.Warning == "" {
 		return nil
 	}

@@ -47,7 +47,7 @@ func mismatches(plan catalog.Plan, price catalog.Price, remote psp.Price) []Mism
 }
 
 func mismatchError(found []Mismatch) error {
-	return fault.Coded(fault.Invalid, fault.PSPPriceMismatch).With("mismatches", found)
+	return fault.NewCoded(fault.Invalid, fault.PSPPriceMismatch).With("mismatches", found)
 }
 
 // checkChargeable refuses an amount that the provider would take for another one, or

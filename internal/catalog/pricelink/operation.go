@@ -21,10 +21,10 @@ type operation[P any] struct {
 	Repeated bool
 }
 
-// begin returns the open operation on a target if its parameters fit what is
+// openOperation returns the open operation on a target if its parameters fit what is
 // wanted, else it opens one with the wanted parameters in its place. It must run
 // under the catalog's lock.
-func begin[P any](
+func openOperation[P any](
 	ctx context.Context, s store, now time.Time, target uuid.UUID, wanted P, fits func(open, wanted P) bool,
 ) (operation[P], error) {
 	key, stored, err := s.operation(ctx, target)

@@ -30,8 +30,8 @@ func (s *Service) ensureProduct(ctx context.Context, plan catalog.Plan) (string,
 			return err
 		}
 		// An open operation always fits: the name is only for people.
-		wanted := productParams{Name: soldAs(plan)}
-		op, err = begin(ctx, s.store, now, plan.ID, wanted, func(_, _ productParams) bool { return true })
+		wanted := productParams{Name: productName(plan)}
+		op, err = openOperation(ctx, s.store, now, plan.ID, wanted, func(_, _ productParams) bool { return true })
 		return err
 	})
 	if err != nil || linked != "" {
@@ -93,10 +93,10 @@ func (s *Service) forgetProduct(ctx context.Context, plan catalog.Plan, pspProdu
 	})
 }
 
-// soldAs is how the provider's pages and invoices name a plan: with its product. They have
+// productName is how the provider's pages and invoices name a plan: with its product. They have
 // one name for all languages.
-func soldAs(plan catalog.Plan) string {
-	name, product := plan.Name.In(i18n.Default), plan.Product.Name.In(i18n.Default)
+func productName(plan catalog.Plan) string {
+	name, product := plan.Name.Localize(i18n.Default), plan.Product.Name.Localize(i18n.Default)
 	if product == "" || product == name {
 		return name
 	}

@@ -16,19 +16,19 @@ import (
 
 // errNotSellable refuses to sell what the provider would refuse, or would charge
 // otherwise than it is shown here (rules: catalog#what-is-sold).
-var errNotSellable = fault.Coded(fault.Invalid, fault.PlanNotSellable)
+var errNotSellable = fault.NewCoded(fault.Invalid, fault.PlanNotSellable)
 
 // What keeps a plan from being sold besides the Status of its price.
 const (
-	// BelowMinimum is a price that the provider does not collect.
-	BelowMinimum Status = "below_minimum"
-	// Unchargeable is an amount that the provider cannot charge, or a currency with too few
+	// StatusBelowMinimum is a price that the provider does not collect.
+	StatusBelowMinimum Status = "below_minimum"
+	// StatusUnchargeable is an amount that the provider cannot charge, or a currency with too few
 	// decimals here.
-	Unchargeable Status = "amount_unsupported"
-	// CurrencyUnsupported is a currency that the provider does not support.
-	CurrencyUnsupported Status = "currency_unsupported"
-	// TooManyMeters is a usage plan that bills more meters than fit into a subscription.
-	TooManyMeters Status = "too_many_meters"
+	StatusUnchargeable Status = "amount_unsupported"
+	// StatusCurrencyUnsupported is a currency that the provider does not support.
+	StatusCurrencyUnsupported Status = "currency_unsupported"
+	// StatusTooManyMeters is a usage plan that bills more meters than fit into a subscription.
+	StatusTooManyMeters Status = "too_many_meters"
 )
 
 // MaxItems is how many prices a subscription of the provider has at most
@@ -36,7 +36,7 @@ const (
 const MaxItems = 20
 
 // errCurrency refuses to sell in a currency that the provider does not support.
-var errCurrency = Obstacle{PriceStatus: CurrencyUnsupported}.err()
+var errCurrency = Obstacle{PriceStatus: StatusCurrencyUnsupported}.err()
 
 // Obstacle is what keeps a plan from being sold.
 type Obstacle struct {
@@ -63,9 +63,9 @@ type Metered struct {
 
 // Meters lists what usage plans sell.
 type Meters interface {
-	// Sold lists the linked prices, in a currency, of the meters that are billed, by the
+	// LinkedPrices lists the linked prices, in a currency, of the meters that are billed, by the
 	// meter's code.
-	Sold(ctx context.Context, currency string) ([]Metered, error)
+	LinkedPrices(ctx context.Context, currency string) ([]Metered, error)
 }
 
 // Obstacles returns, for each plan that has a price in the currency and cannot be sold,
@@ -79,17 +79,17 @@ func (s *Service) Obstacles(ctx context.Context, plans []catalog.Plan, currency 
 	}
 	looking, cancel := context.WithTimeout(ctx, lookTimeout)
 	defer cancel()
-	if err := v.look(looking, plans); err != nil {
+	if err := v.loadPrices(looking, plans); err != nil {
 		s.log.WarnContext(ctx, "prices could not be read from the payment provider", "error", err)
 	}
 	found := map[uuid.UUID]Obstacle{}
 	for _, plan := range plans {
 		units := int64(1)
-		if plan.PricingType == catalog.Seat {
+		if plan.PricingType == catalog.PricingSeat {
 			units = max(seats, 1)
 		}
 		if price, ok := plan.PriceIn(currency); ok {
-			if o, is := v.obstacle(plan, price, units); is {
+			if o, is := v.findObstacle(plan, price, units); is {
 				found[plan.ID] = o
 			}
 		}
@@ -97,11 +97,11 @@ func (s *Service) Obstacles(ctx context.Context, plans []catalog.Plan, currency 
 	return found, nil
 }
 
-// Sellable returns nil for a plan that can be sold at a price, in a number of units, and
+// CheckSellable returns nil for a plan that can be sold at a price, in a number of units, and
 // else refuses: plan_not_sellable, or psp_amount_unsupported with the possible amounts.
 // It is what every sale asks. A linked price is read anew, so that nobody pays another
 // amount than is shown; prices of meters are as they were last read.
-func (s *Service) Sellable(ctx context.Context, plan catalog.Plan, price catalog.Price, units int64) error {
+func (s *Service) CheckSellable(ctx context.Context, plan catalog.Plan, price catalog.Price, units int64) error {
 	plans := []catalog.Plan{plan}
 	v, err := s.newView(ctx, plans, price.Currency)
 	if err != nil {
@@ -110,32 +110,32 @@ func (s *Service) Sellable(ctx context.Context, plan catalog.Plan, price catalog
 	if price.PSPPriceID != nil {
 		delete(v.states, *price.PSPPriceID)
 	}
-	if err := v.look(ctx, plans); err != nil {
+	if err := v.loadPrices(ctx, plans); err != nil {
 		return err
 	}
-	if err := v.chargeable(price.PriceCents, units); err != nil {
+	if err := v.checkChargeable(price.PriceCents, units); err != nil {
 		return err
 	}
-	if o, is := v.obstacle(plan, price, units); is {
+	if o, is := v.findObstacle(plan, price, units); is {
 		return o.err()
 	}
 	return nil
 }
 
-// Refused returns what Sellable says after the provider refused a sale, with every price
+// ExplainRefusal returns what Sellable says after the provider refused a sale, with every price
 // read anew; else the cause. A price may have been deactivated since it was read, and its
 // notification be late.
-func (s *Service) Refused(ctx context.Context, plan catalog.Plan, price catalog.Price, units int64, cause error) error {
+func (s *Service) ExplainRefusal(ctx context.Context, plan catalog.Plan, price catalog.Price, units int64, cause error) error {
 	switch {
 	case errors.Is(cause, psp.ErrTooSmall): // in a currency whose minimum follows the rate
-		return Obstacle{PriceStatus: BelowMinimum}.err().Wrap(cause)
+		return Obstacle{PriceStatus: StatusBelowMinimum}.err().Wrap(cause)
 	case !errors.Is(cause, psp.ErrRefused) && !errors.Is(cause, psp.ErrNotFound):
 		return cause
 	}
 	if err := s.Refresh(ctx); err != nil {
 		return errors.Join(cause, err)
 	}
-	if err := s.Sellable(ctx, plan, price, units); err != nil {
+	if err := s.CheckSellable(ctx, plan, price, units); err != nil {
 		return err
 	}
 	return cause
@@ -160,8 +160,8 @@ func (s *Service) newView(ctx context.Context, plans []catalog.Plan, currency st
 		return nil, err
 	}
 	for _, plan := range plans {
-		if plan.PricingType == catalog.Usage && s.meters != nil {
-			if v.metered, err = s.meters.Sold(ctx, currency); err != nil {
+		if plan.PricingType == catalog.PricingUsage && s.meters != nil {
+			if v.metered, err = s.meters.LinkedPrices(ctx, currency); err != nil {
 				return nil, err
 			}
 			break
@@ -171,8 +171,8 @@ func (s *Service) newView(ctx context.Context, plans []catalog.Plan, currency st
 	return v, err
 }
 
-// look reads the prices that are not known.
-func (v *view) look(ctx context.Context, plans []catalog.Plan) error {
+// loadPrices reads the prices that are not known.
+func (v *view) loadPrices(ctx context.Context, plans []catalog.Plan) error {
 	var unknown []string
 	need := func(id string) {
 		if _, known := v.states[id]; !known {
@@ -197,9 +197,9 @@ func (v *view) look(ctx context.Context, plans []catalog.Plan) error {
 	return err
 }
 
-// chargeable refuses a price, and a number of units of it, that the provider cannot
+// checkChargeable refuses a price, and a number of units of it, that the provider cannot
 // charge.
-func (v *view) chargeable(amount, units int64) error {
+func (v *view) checkChargeable(amount, units int64) error {
 	if !charge.Supports(v.currency.Code) {
 		return errCurrency
 	}
@@ -213,37 +213,37 @@ func (v *view) chargeable(amount, units int64) error {
 	return err
 }
 
-// obstacle returns what keeps a plan from being sold, if anything does. What is not
+// findObstacle returns what keeps a plan from being sold, if anything does. What is not
 // known of the provider does not.
-func (v *view) obstacle(plan catalog.Plan, price catalog.Price, units int64) (Obstacle, bool) {
+func (v *view) findObstacle(plan catalog.Plan, price catalog.Price, units int64) (Obstacle, bool) {
 	u, err := charge.UnitsOf(v.currency.Code, int(v.currency.MinorUnits))
 	switch {
 	case !charge.Supports(v.currency.Code):
-		return Obstacle{PriceStatus: CurrencyUnsupported}, true
-	case err != nil || len(u.Possible(price.PriceCents)) > 0:
-		return Obstacle{PriceStatus: Unchargeable}, true
+		return Obstacle{PriceStatus: StatusCurrencyUnsupported}, true
+	case err != nil || len(u.NearestChargeable(price.PriceCents)) > 0:
+		return Obstacle{PriceStatus: StatusUnchargeable}, true
 	case price.PriceCents > 0 && price.PriceCents < (u.Minimum()+units-1)/units:
-		return Obstacle{PriceStatus: BelowMinimum}, true
+		return Obstacle{PriceStatus: StatusBelowMinimum}, true
 	}
 	if price.PSPPriceID != nil {
 		if now, known := v.states[*price.PSPPriceID]; known {
-			if status, _ := statusOf(plan, price, now); status != Linked {
+			if status, _ := statusOf(plan, price, now); status != StatusLinked {
 				return Obstacle{PriceStatus: status}, true
 			}
 		}
 	}
-	if plan.PricingType != catalog.Usage {
+	if plan.PricingType != catalog.PricingUsage {
 		return Obstacle{}, false
 	}
 	if 1+len(v.metered) > MaxItems {
-		return Obstacle{PriceStatus: TooManyMeters}, true
+		return Obstacle{PriceStatus: StatusTooManyMeters}, true
 	}
 	for _, m := range v.metered {
 		now, known := v.states[m.PSPPriceID]
 		if !known {
 			continue
 		}
-		if status := meterStatus(plan, m, v.currency.Code, now); status != Linked {
+		if status := meterStatus(plan, m, v.currency.Code, now); status != StatusLinked {
 			return Obstacle{PriceStatus: status, MeterCode: m.MeterCode}, true
 		}
 	}
@@ -254,14 +254,14 @@ func (v *view) obstacle(plan catalog.Plan, price catalog.Price, units int64) (Ob
 func statusOf(plan catalog.Plan, price catalog.Price, now state) (Status, []Mismatch) {
 	switch {
 	case now.missing:
-		return MissingAtStripe, nil
+		return StatusMissingAtStripe, nil
 	case !now.Active:
-		return Inactive, nil
+		return StatusInactive, nil
 	}
 	if found := mismatches(plan, price, now.Price); len(found) > 0 {
-		return Mismatched, found
+		return StatusMismatched, found
 	}
-	return Linked, nil
+	return StatusLinked, nil
 }
 
 // meterStatus is statusOf for the price of a meter that is sold with a plan: the
@@ -270,13 +270,13 @@ func meterStatus(plan catalog.Plan, m Metered, currency string, now state) Statu
 	sameInterval := now.IntervalUnit == plan.Interval.Unit && now.IntervalCount == int(plan.Interval.Count)
 	switch {
 	case now.missing:
-		return MissingAtStripe
+		return StatusMissingAtStripe
 	case !now.Active:
-		return Inactive
+		return StatusInactive
 	case len(meterMismatches(currency, m.UnitPrice, now.Price)) > 0 || !sameInterval:
-		return Mismatched
+		return StatusMismatched
 	default:
-		return Linked
+		return StatusLinked
 	}
 }
 
@@ -332,13 +332,13 @@ func (s *Service) warning(ctx context.Context, plan catalog.Plan, price catalog.
 	u, err := charge.UnitsOf(v.currency.Code, int(v.currency.MinorUnits))
 	switch {
 	case !charge.Supports(v.currency.Code):
-		return CurrencyUnsupported, 0, nil
+		return StatusCurrencyUnsupported, 0, nil
 	case err != nil:
-		return Unchargeable, 0, nil //nolint:nilerr // the error is the reason
+		return StatusUnchargeable, 0, nil //nolint:nilerr // the error is the reason
 	case price.PriceCents > 0 && price.PriceCents < u.Minimum():
-		return BelowMinimum, u.Minimum(), nil
+		return StatusBelowMinimum, u.Minimum(), nil
 	case 1+len(v.metered) > MaxItems:
-		return TooManyMeters, 0, nil
+		return StatusTooManyMeters, 0, nil
 	default:
 		return "", 0, nil
 	}

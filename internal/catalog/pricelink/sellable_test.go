@@ -55,15 +55,15 @@ func TestObstacles(t *testing.T) {
 		want     Obstacle
 	}{
 		"nothing": {
-			pricing: catalog.Usage,
+			pricing: catalog.PricingUsage,
 		},
 		"nothing is known": {
-			pricing: catalog.Usage,
+			pricing: catalog.PricingUsage,
 			change:  func(states map[string]state, _ *catalog.Plan) { clear(states) },
 		},
 		"missing there": {
 			change: func(states map[string]state, _ *catalog.Plan) { states["price_plan"] = state{missing: true} },
-			want:   Obstacle{PriceStatus: MissingAtStripe},
+			want:   Obstacle{PriceStatus: StatusMissingAtStripe},
 		},
 		"inactive": {
 			change: func(states map[string]state, _ *catalog.Plan) {
@@ -71,70 +71,70 @@ func TestObstacles(t *testing.T) {
 				now.Active = false
 				states["price_plan"] = now
 			},
-			want: Obstacle{PriceStatus: Inactive},
+			want: Obstacle{PriceStatus: StatusInactive},
 		},
 		"another interval": {
 			change: func(_ map[string]state, plan *catalog.Plan) { plan.Interval.Count = 3 },
-			want:   Obstacle{PriceStatus: Mismatched},
+			want:   Obstacle{PriceStatus: StatusMismatched},
 		},
 		"another amount": {
 			cents: 1901,
-			want:  Obstacle{PriceStatus: Mismatched},
+			want:  Obstacle{PriceStatus: StatusMismatched},
 		},
 		"below the minimum": {
 			cents: 49,
-			want:  Obstacle{PriceStatus: BelowMinimum},
+			want:  Obstacle{PriceStatus: StatusBelowMinimum},
 		},
 		"two seats below it": {
-			pricing: catalog.Seat,
+			pricing: catalog.PricingSeat,
 			cents:   24,
 			units:   2,
-			want:    Obstacle{PriceStatus: BelowMinimum},
+			want:    Obstacle{PriceStatus: StatusBelowMinimum},
 		},
 		"two seats that are enough": {
-			pricing: catalog.Seat,
+			pricing: catalog.PricingSeat,
 			cents:   25,
 			units:   2,
-			want:    Obstacle{PriceStatus: Mismatched}, // the link is of another amount
+			want:    Obstacle{PriceStatus: StatusMismatched}, // the link is of another amount
 		},
 		"too much": {
 			cents: 100_000_000,
-			want:  Obstacle{PriceStatus: Unchargeable},
+			want:  Obstacle{PriceStatus: StatusUnchargeable},
 		},
 		"a meter that is missing there": {
-			pricing: catalog.Usage,
+			pricing: catalog.PricingUsage,
 			change:  func(states map[string]state, _ *catalog.Plan) { states["price_mails"] = state{missing: true} },
-			want:    Obstacle{PriceStatus: MissingAtStripe, MeterCode: "mails"},
+			want:    Obstacle{PriceStatus: StatusMissingAtStripe, MeterCode: "mails"},
 		},
 		"a meter that is inactive, before another": {
-			pricing: catalog.Usage,
+			pricing: catalog.PricingUsage,
 			change: func(states map[string]state, _ *catalog.Plan) {
 				states["price_calls"] = state{}
 				states["price_mails"] = state{missing: true}
 			},
-			want: Obstacle{PriceStatus: Inactive, MeterCode: "calls"},
+			want: Obstacle{PriceStatus: StatusInactive, MeterCode: "calls"},
 		},
 		"a meter of another interval": {
-			pricing: catalog.Usage,
+			pricing: catalog.PricingUsage,
 			change: func(states map[string]state, _ *catalog.Plan) {
 				now := states["price_mails"]
 				now.IntervalUnit = "year"
 				states["price_mails"] = now
 			},
-			want: Obstacle{PriceStatus: Mismatched, MeterCode: "mails"},
+			want: Obstacle{PriceStatus: StatusMismatched, MeterCode: "mails"},
 		},
 		"a currency that the provider does not support": {
 			currency: "IRR",
-			want:     Obstacle{PriceStatus: CurrencyUnsupported},
+			want:     Obstacle{PriceStatus: StatusCurrencyUnsupported},
 		},
 		"19 meters": {
-			pricing: catalog.Usage,
+			pricing: catalog.PricingUsage,
 			meters:  19,
 		},
 		"20 meters": {
-			pricing: catalog.Usage,
+			pricing: catalog.PricingUsage,
 			meters:  20,
-			want:    Obstacle{PriceStatus: TooManyMeters},
+			want:    Obstacle{PriceStatus: StatusTooManyMeters},
 		},
 		"20 meters that a flat plan does not sell": {
 			meters: 20,
@@ -146,7 +146,7 @@ func TestObstacles(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			states := good()
-			plan := catalog.Plan{PricingType: catalog.Flat, Interval: catalog.Interval{Unit: "month", Count: 1}}
+			plan := catalog.Plan{PricingType: catalog.PricingFlat, Interval: catalog.Interval{Unit: "month", Count: 1}}
 			price := catalog.Price{Currency: "EUR", PriceCents: whole, PSPPriceID: &link}
 			if tt.pricing != "" {
 				plan.PricingType = tt.pricing
@@ -161,7 +161,7 @@ func TestObstacles(t *testing.T) {
 			if tt.meters > 0 {
 				v.metered = slices.Repeat([]Metered{{MeterCode: "more", PSPPriceID: "price_more"}}, tt.meters)
 			}
-			got, is := v.obstacle(plan, price, max(tt.units, 1))
+			got, is := v.findObstacle(plan, price, max(tt.units, 1))
 			if diff := gocmp.Diff(tt.want, got); diff != "" || is != (tt.want != Obstacle{}) {
 				t.Errorf("%t %s", is, diff)
 			}
@@ -192,7 +192,7 @@ func TestChargeable(t *testing.T) {
 		"a króna more than allowed": {catalog.Currency{Code: "ISK"}, 1_000_000, 1, false},
 	} {
 		v := &view{currency: tt.currency}
-		if err := v.chargeable(tt.cents, tt.units); (err == nil) != tt.good {
+		if err := v.checkChargeable(tt.cents, tt.units); (err == nil) != tt.good {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

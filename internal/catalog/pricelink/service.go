@@ -35,7 +35,7 @@ func (s *Service) Link(ctx context.Context, planID, priceID uuid.UUID, pspPriceI
 	if err != nil {
 		return catalog.Price{}, err
 	}
-	remote, err := s.read(ctx, pspPriceID)
+	remote, err := s.readPrice(ctx, pspPriceID)
 	if err != nil {
 		return catalog.Price{}, err
 	}
@@ -118,7 +118,7 @@ func (s *Service) Import(ctx context.Context, planID uuid.UUID, pspPriceID strin
 	if _, err := s.catalog.CurrentPlan(ctx, planID); err != nil {
 		return catalog.Price{}, err
 	}
-	remote, err := s.read(ctx, pspPriceID)
+	remote, err := s.readPrice(ctx, pspPriceID)
 	if err != nil {
 		return catalog.Price{}, err
 	}
@@ -150,8 +150,8 @@ func (s *Service) Import(ctx context.Context, planID uuid.UUID, pspPriceID strin
 	return price, err
 }
 
-// read reads a price of the provider that a caller names.
-func (s *Service) read(ctx context.Context, pspPriceID string) (psp.Price, error) {
+// readPrice reads a price of the provider that a caller names.
+func (s *Service) readPrice(ctx context.Context, pspPriceID string) (psp.Price, error) {
 	now, err := s.readState(ctx, pspPriceID)
 	if err == nil && now.missing {
 		err = errPriceUnknown

@@ -15,12 +15,12 @@ type Status string
 
 // The statuses.
 const (
-	Linked          Status = "linked"         // both sell the same
-	Missing         Status = "missing"        // not linked
-	Mismatched      Status = "mismatch"       // they sell different things
-	MissingAtStripe Status = "stripe_missing" // linked to a price that the provider does not have
-	Inactive        Status = "inactive"       // not active at the provider, or its product is not
-	Unknown         Status = "error"          // the provider could not be asked
+	StatusLinked          Status = "linked"         // both sell the same
+	StatusMissing         Status = "missing"        // not linked
+	StatusMismatched      Status = "mismatch"       // they sell different things
+	StatusMissingAtStripe Status = "stripe_missing" // linked to a price that the provider does not have
+	StatusInactive        Status = "inactive"       // not active at the provider, or its product is not
+	StatusUnknown         Status = "error"          // the provider could not be asked
 )
 
 // statusReads is how many prices of the provider are read at the same time.
@@ -67,7 +67,7 @@ func (s *Service) Statuses(ctx context.Context, planID uuid.UUID) ([]PriceStatus
 		return nil, err
 	}
 	var switches []Switch
-	if plan.PricingType == catalog.Usage && s.running != nil {
+	if plan.PricingType == catalog.PricingUsage && s.running != nil {
 		if switches, err = s.running.Switches(ctx, planID); err != nil {
 			return nil, err
 		}
@@ -96,7 +96,7 @@ func (s *Service) Statuses(ctx context.Context, planID uuid.UUID) ([]PriceStatus
 // status reads a price anew, so that whoever looks at its status also has it sold again
 // once the provider's is active again.
 func (s *Service) status(ctx context.Context, plan catalog.Plan, price catalog.Price) (PriceStatus, error) {
-	found := PriceStatus{Price: price, Status: Missing}
+	found := PriceStatus{Price: price, Status: StatusMissing}
 	var err error
 	found.Warning, found.Minimum, err = s.warning(ctx, plan, price)
 	if err != nil || price.PSPPriceID == nil {
@@ -105,7 +105,7 @@ func (s *Service) status(ctx context.Context, plan catalog.Plan, price catalog.P
 	now, err := s.readState(ctx, *price.PSPPriceID)
 	if err != nil {
 		s.log.WarnContext(ctx, "a price could not be compared", "price_id", price.ID, "error", err)
-		found.Status = Unknown
+		found.Status = StatusUnknown
 		return found, nil
 	}
 	found.Status, found.Mismatches = statusOf(plan, price, now)

@@ -56,7 +56,7 @@ func (a *applier) applyMeters(ctx context.Context, wanted []MeterData) error {
 // alone, because locking it would keep everybody from recording on it.
 func (a *applier) updateMeter(ctx context.Context, old meters.Entry, data MeterData) error {
 	d := meterDifferences(old, a.withImported(old, data))
-	if d.None() {
+	if d.IsEmpty() {
 		return nil
 	}
 	_, err := a.meters.Update(ctx, old.ID, func(e meters.Entry) meters.Entry {

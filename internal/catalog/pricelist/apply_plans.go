@@ -55,7 +55,7 @@ func (a *applier) applyPlan(ctx context.Context, product catalog.Product, data P
 	prices := a.prices(old, data)
 	d.prices(old.Prices, catalog.ResolvePrices(old, next, &prices))
 	entitlements, err := a.entitlements(ctx, &d, old, data)
-	if err != nil || d.None() {
+	if err != nil || d.IsEmpty() {
 		return err
 	}
 	if !isNew {

@@ -84,10 +84,10 @@ products:
 			t.Errorf("a price that the file does not name must stay: %s", diff)
 		}
 		sso, seats := after.Entitlements[1], after.Entitlements[2]
-		if sso.Type != catalog.Quota || *sso.Value != 3 || sso.ID != before.Entitlements[1].ID || sso.Feature.IsActive {
+		if sso.Type != catalog.TypeQuota || *sso.Value != 3 || sso.ID != before.Entitlements[1].ID || sso.Feature.IsActive {
 			t.Errorf("sso = %+v", sso)
 		}
-		if seats.Type != catalog.Boolean || seats.Value != nil || seats.ID != before.Entitlements[2].ID || !seats.Feature.IsSystem {
+		if seats.Type != catalog.TypeBoolean || seats.Value != nil || seats.ID != before.Entitlements[2].ID || !seats.Feature.IsSystem {
 			t.Errorf("team-members = %+v", seats)
 		}
 		if got := plan(t, s, "last"); !got.UpdatedAt.Equal(start) {

@@ -53,7 +53,7 @@ func (c Catalog) Check() error {
 		path := fmt.Sprintf("features[%d]", i)
 		check.key(path+".code", "feature", f.Code)
 		check.texts(path, f.Name, f.Description)
-		check.notNegative(path+".sort_order", f.SortOrder)
+		check.checkNotNegative(path+".sort_order", f.SortOrder)
 	}
 	for i, p := range c.Products {
 		path := fmt.Sprintf("products[%d]", i)
@@ -74,10 +74,10 @@ func (c *checker) key(path, kind, key string) {
 	if !slugForm.MatchString(key) || len(key) > maxSlug {
 		c.fail(path, "must be 1 to %d letters, digits, dashes and underscores, not %q", maxSlug, key)
 	}
-	c.once(path, kind, key)
+	c.checkUnique(path, kind, key)
 }
 
-func (c *checker) once(path, kind, key string) {
+func (c *checker) checkUnique(path, kind, key string) {
 	if c.seen[kind+" "+key] {
 		c.fail(path, "%q appears twice", key)
 	}
@@ -88,7 +88,7 @@ func (c *checker) currency(path string, currency CurrencyData) {
 	if !currencyForm.MatchString(currency.Code) {
 		c.fail(path+".code", "must be three letters, not %q", currency.Code)
 	}
-	c.once(path+".code", "currency", currency.Code)
+	c.checkUnique(path+".code", "currency", currency.Code)
 	c.line(path+".name", currency.Name, maxCurrencyName)
 	c.line(path+".symbol", currency.Symbol, maxCurrencySymbol)
 	if !slices.Contains([]int32{0, 2, 3}, currency.MinorUnits) {
@@ -146,17 +146,17 @@ func (c *checker) locales(path string, text Text, most int, multiline bool) {
 func (c *checker) plan(path string, p PlanData) {
 	c.key(path+".slug", "plan", p.Slug)
 	c.texts(path, p.Name, p.Description)
-	c.oneOf(path+".pricing_type", string(p.PricingType), string(catalog.Flat), string(catalog.Seat), string(catalog.Usage))
-	c.oneOf(path+".billing_cycle", p.BillingCycle, catalog.BillingCycles()...)
+	c.checkOneOf(path+".pricing_type", string(p.PricingType), string(catalog.PricingFlat), string(catalog.PricingSeat), string(catalog.PricingUsage))
+	c.checkOneOf(path+".billing_cycle", p.BillingCycle, catalog.BillingCycles()...)
 	if p.IntervalUnit != "" {
-		c.oneOf(path+".interval_unit", p.IntervalUnit, "day", "week", "month", "year")
+		c.checkOneOf(path+".interval_unit", p.IntervalUnit, "day", "week", "month", "year")
 	}
-	c.notNegative(path+".interval_count", p.IntervalCount)
-	c.notNegative(path+".trial_days", p.TrialDays)
+	c.checkNotNegative(path+".interval_count", p.IntervalCount)
+	c.checkNotNegative(path+".trial_days", p.TrialDays)
 	if p.TrialDays > maxTrialDays {
 		c.fail(path+".trial_days", "must be at most %d", maxTrialDays)
 	}
-	c.notNegative(path+".sort_order", p.SortOrder)
+	c.checkNotNegative(path+".sort_order", p.SortOrder)
 	linked := map[string]bool{}
 	for _, currency := range slices.Sorted(maps.Keys(p.Prices)) {
 		price := p.Prices[currency]
@@ -194,7 +194,7 @@ func (c *checker) price(path, currency string, link Link, linked map[string]bool
 	return at
 }
 
-func (c *checker) notNegative(path string, number int32) {
+func (c *checker) checkNotNegative(path string, number int32) {
 	if number < 0 {
 		c.fail(path, "must not be negative")
 	}
@@ -203,9 +203,9 @@ func (c *checker) notNegative(path string, number int32) {
 func (c *checker) meter(path string, m MeterData) {
 	c.key(path+".code", "meter", m.Code)
 	c.line(path+".name", m.Name, maxName)
-	c.oneOf(path+".aggregation_type", m.AggregationType, "sum", "max", "count", "last_value")
-	c.oneOf(path+".reset_interval", m.ResetInterval, "monthly", "weekly", "daily", "none")
-	c.oneOf(path+".quota_enforcement", m.QuotaEnforcement, "none", "soft", "hard")
+	c.checkOneOf(path+".aggregation_type", m.AggregationType, "sum", "max", "count", "last_value")
+	c.checkOneOf(path+".reset_interval", m.ResetInterval, "monthly", "weekly", "daily", "none")
+	c.checkOneOf(path+".quota_enforcement", m.QuotaEnforcement, "none", "soft", "hard")
 	if m.UnitLabel != nil {
 		c.line(path+".unit_label", *m.UnitLabel, maxName)
 	}
@@ -215,7 +215,7 @@ func (c *checker) meter(path string, m MeterData) {
 	}
 }
 
-func (c *checker) oneOf(path, value string, allowed ...string) {
+func (c *checker) checkOneOf(path, value string, allowed ...string) {
 	if !slices.Contains(allowed, value) {
 		c.fail(path, "must be one of %s, not %q", strings.Join(allowed, ", "), value)
 	}

@@ -21,13 +21,13 @@ func (c *Changes) Remove(kind, key string) { *c = append(*c, "- "+kind+" "+key) 
 // Differences lists the fields of a record that are not as they are wanted.
 type Differences struct{ fields []string }
 
-// None reports whether the record is as it is wanted.
-func (d *Differences) None() bool { return len(d.fields) == 0 }
+// IsEmpty reports whether the record is as it is wanted.
+func (d *Differences) IsEmpty() bool { return len(d.fields) == 0 }
 
 // Field compares two values of a field; "" stands for none.
 func (d *Differences) Field(name, old, wanted string) {
 	if old != wanted {
-		d.add(name, short(old), short(wanted))
+		d.add(name, shortenText(old), shortenText(wanted))
 	}
 }
 
@@ -39,7 +39,7 @@ func (d *Differences) add(name, old, wanted string) {
 // Text compares two texts for people, which are shown in quotes.
 func (d *Differences) Text(name, old, wanted string) {
 	if old != wanted {
-		d.add(name, quoted(old), quoted(wanted))
+		d.add(name, quoteText(old), quoteText(wanted))
 	}
 }
 
@@ -73,24 +73,24 @@ func (c *Changes) Change(kind, key string, d Differences) bool {
 	for _, field := range d.fields {
 		*c = append(*c, "~ "+kind+" "+key+": "+field)
 	}
-	return !d.None()
+	return !d.IsEmpty()
 }
 
 // maxShown is how many characters of a text a line shows.
 const maxShown = 60
 
-func short(text string) string {
+func shortenText(text string) string {
 	if utf8.RuneCountInString(text) > maxShown {
 		return string([]rune(text)[:maxShown-1]) + "…"
 	}
 	return text
 }
 
-func quoted(text string) string {
+func quoteText(text string) string {
 	if text == "" {
 		return ""
 	}
-	return strconv.Quote(short(text))
+	return strconv.Quote(shortenText(text))
 }
 
 func deref(text *string) string {

@@ -55,8 +55,8 @@ func TestDifferences(t *testing.T) {
 			t.Parallel()
 			var d pricelist.Differences
 			tt.compare(&d)
-			if d.None() != (len(tt.want) == 0) {
-				t.Errorf("None() = %t", d.None())
+			if d.IsEmpty() != (len(tt.want) == 0) {
+				t.Errorf("None() = %t", d.IsEmpty())
 			}
 			var changes pricelist.Changes
 			if changed := changes.Change("plan", "x", d); changed != (len(tt.want) > 0) {

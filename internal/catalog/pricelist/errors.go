@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// ErrChanged says that the catalog is no longer as it was when the changes were
+// ErrCatalogChanged says that the catalog is no longer as it was when the changes were
 // previewed; nothing was changed.
-var ErrChanged = errors.New("the catalog was changed in the meantime, so nothing was imported: please look again")
+var ErrCatalogChanged = errors.New("the catalog was changed in the meantime, so nothing was imported: please look again")
 
 // errPreview rolls a preview back.
 var errPreview = errors.New("only a preview")

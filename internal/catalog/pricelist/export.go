@@ -53,7 +53,7 @@ func (s *Service) export(ctx context.Context, stored []meters.Entry) (Catalog, e
 	if err != nil {
 		return c, err
 	}
-	used := c.pricedIn()
+	used := c.usedCurrencies()
 	for _, currency := range currencies {
 		if used[currency.Code] {
 			c.Currencies = append(c.Currencies, currencyData(currency))
@@ -98,8 +98,8 @@ func (s *Service) exportProducts(ctx context.Context) ([]ProductData, error) {
 	return exported, nil
 }
 
-// pricedIn returns the codes of the currencies that c has prices in.
-func (c Catalog) pricedIn() map[string]bool {
+// usedCurrencies returns the codes of the currencies that c has prices in.
+func (c Catalog) usedCurrencies() map[string]bool {
 	used := map[string]bool{}
 	for _, product := range c.Products {
 		for _, plan := range product.Plans {

@@ -52,7 +52,7 @@ func TestDemo(t *testing.T) {
 		t.Error(diff)
 	}
 	for slug, want := range map[string]catalog.PricingType{
-		"free": catalog.Flat, "starter": catalog.Flat, "team": catalog.Seat, "scale": catalog.Usage,
+		"free": catalog.PricingFlat, "starter": catalog.PricingFlat, "team": catalog.PricingSeat, "scale": catalog.PricingUsage,
 	} {
 		if plans[slug].PricingType != want {
 			t.Errorf("%s is a %q plan", slug, plans[slug].PricingType)

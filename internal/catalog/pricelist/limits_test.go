@@ -23,7 +23,7 @@ func TestLimitsOfAFile(t *testing.T) {
 			Currencies: []pricelist.CurrencyData{{Code: "JPY", Name: "Yen", Symbol: "¥"}},
 			Features:   []pricelist.FeatureData{{Code: "f", Name: pricelist.Text{"en": "F"}}},
 			Products: []pricelist.ProductData{{Slug: "p", Name: pricelist.Text{"en": "P"}, Plans: []pricelist.PlanData{
-				{Slug: "x", Name: pricelist.Text{"en": "X"}, PricingType: catalog.Flat, BillingCycle: "monthly"},
+				{Slug: "x", Name: pricelist.Text{"en": "X"}, PricingType: catalog.PricingFlat, BillingCycle: "monthly"},
 			}}},
 			Meters: []pricelist.MeterData{{Code: "m", Name: "M", AggregationType: "sum", ResetInterval: "none", QuotaEnforcement: "none"}},
 		}
@@ -110,8 +110,8 @@ func TestLimitsOfAFile(t *testing.T) {
 		}, []string{"products[1].plans[0].slug"}},
 		"a product without plans": {product(func(d *pricelist.ProductData) { d.Plans = nil }), nil},
 
-		"seat":           {plan(func(d *pricelist.PlanData) { d.PricingType = catalog.Seat }), nil},
-		"usage":          {plan(func(d *pricelist.PlanData) { d.PricingType = catalog.Usage }), nil},
+		"seat":           {plan(func(d *pricelist.PlanData) { d.PricingType = catalog.PricingSeat }), nil},
+		"usage":          {plan(func(d *pricelist.PlanData) { d.PricingType = catalog.PricingUsage }), nil},
 		"no type":        {plan(func(d *pricelist.PlanData) { d.PricingType = "" }), []string{"products[0].plans[0].pricing_type"}},
 		"quarterly":      {plan(func(d *pricelist.PlanData) { d.BillingCycle = "quarterly" }), nil},
 		"no cycle":       {plan(func(d *pricelist.PlanData) { d.BillingCycle = "" }), []string{"products[0].plans[0].billing_cycle"}},

@@ -120,7 +120,7 @@ func plainNumber(text string) (string, error) {
 	return exact.FloatString(decimals), nil
 }
 
-func (m *Metadata) read(r *reader, node *yaml.Node, path string) {
+func (m *Metadata) readNode(r *reader, node *yaml.Node, path string) {
 	if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" {
 		return
 	}
@@ -129,7 +129,7 @@ func (m *Metadata) read(r *reader, node *yaml.Node, path string) {
 		return
 	}
 	failed := len(r.found)
-	value := r.free(node, path, 1)
+	value := r.readAny(node, path, 1)
 	if len(r.found) > failed {
 		return
 	}
@@ -141,8 +141,8 @@ func (m *Metadata) read(r *reader, node *yaml.Node, path string) {
 	*m = Metadata(out.String())
 }
 
-// free reads a value of any type.
-func (r *reader) free(node *yaml.Node, path string, depth int) any {
+// readAny reads a value of any type.
+func (r *reader) readAny(node *yaml.Node, path string, depth int) any {
 	switch {
 	case node.Kind == yaml.AliasNode:
 		r.fail(path, "is an alias, which a catalog cannot have")
@@ -151,7 +151,7 @@ func (r *reader) free(node *yaml.Node, path string, depth int) any {
 	case node.Kind == yaml.MappingNode:
 		object := map[string]any{}
 		r.members(node, path, func(key string, value *yaml.Node, path string) {
-			object[norm.NFC.String(key)] = r.free(value, path, depth+1)
+			object[norm.NFC.String(key)] = r.readAny(value, path, depth+1)
 			if hasControl(key, false) {
 				r.fail(path, "has a key with characters that are not allowed")
 			}
@@ -159,7 +159,7 @@ func (r *reader) free(node *yaml.Node, path string, depth int) any {
 		return object
 	case node.Kind == yaml.SequenceNode:
 		list := make([]any, len(node.Content))
-		r.items(node, path, func(i int, item *yaml.Node, path string) { list[i] = r.free(item, path, depth+1) })
+		r.items(node, path, func(i int, item *yaml.Node, path string) { list[i] = r.readAny(item, path, depth+1) })
 		return list
 	default:
 		return r.freeScalar(node, path)

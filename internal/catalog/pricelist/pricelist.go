@@ -134,9 +134,9 @@ type Grant struct {
 // Type returns the type of entitlement that g makes.
 func (g Grant) Type() catalog.EntitlementType {
 	if g.Quota == nil {
-		return catalog.Boolean
+		return catalog.TypeBoolean
 	}
-	return catalog.Quota
+	return catalog.TypeQuota
 }
 
 // Switch returns a switch as Export writes it: nil when it is on, which is the

@@ -19,9 +19,9 @@ import (
 // lines has the line of each field of a file, by the field's path.
 type lines map[string]int
 
-// of returns the line of a field. A field that the file does not have is given the
+// lineOf returns the line of a field. A field that the file does not have is given the
 // line of the record that lacks it.
-func (l lines) of(path string) int {
+func (l lines) lineOf(path string) int {
 	for path != "" {
 		if line, ok := l[path]; ok {
 			return line
@@ -38,12 +38,12 @@ type problems struct {
 }
 
 func (p *problems) fail(path, format string, args ...any) {
-	p.found = append(p.found, &ProblemError{Line: p.lines.of(path), Path: path, Message: fmt.Sprintf(format, args...)})
+	p.found = append(p.found, &ProblemError{Line: p.lines.lineOf(path), Path: path, Message: fmt.Sprintf(format, args...)})
 }
 
 // Problem returns a mistake in the field at a path, which was found by others.
 func (c Catalog) Problem(path, message string) error {
-	return &ProblemError{Line: c.lines.of(path), Path: path, Message: message}
+	return &ProblemError{Line: c.lines.lineOf(path), Path: path, Message: message}
 }
 
 // err joins the problems in the order of the file; nil when there are none.
@@ -66,7 +66,7 @@ func Parse(text []byte) (Catalog, error) {
 	}
 	var c Catalog
 	r := reader{problems{lines: lines{"": 1}}}
-	r.read(document, reflect.ValueOf(&c).Elem(), "")
+	r.readNode(document, reflect.ValueOf(&c).Elem(), "")
 	c.upperCodes(&r.problems)
 	if err := r.err(); err != nil {
 		return Catalog{}, err
@@ -109,7 +109,7 @@ func upperKeys[V any](p *problems, path string, prices map[string]V) map[string]
 			p.fail(path+"."+code, "is the second price in %s", key)
 		}
 		upper[key] = prices[code]
-		p.lines[path+"."+key] = p.lines.of(path + "." + code)
+		p.lines[path+"."+key] = p.lines.lineOf(path + "." + code)
 	}
 	return upper
 }
@@ -136,17 +136,17 @@ type reader struct{ problems }
 
 // readable is a type that reads its own form in a file.
 type readable interface {
-	read(r *reader, node *yaml.Node, path string)
+	readNode(r *reader, node *yaml.Node, path string)
 }
 
-// read decodes a node into target, which must be zero.
-func (r *reader) read(node *yaml.Node, target reflect.Value, path string) {
+// readNode decodes a node into target, which must be zero.
+func (r *reader) readNode(node *yaml.Node, target reflect.Value, path string) {
 	if node.Kind == yaml.AliasNode {
 		r.fail(path, "is an alias, which a catalog cannot have")
 		return
 	}
 	if own, ok := target.Addr().Interface().(readable); ok {
-		own.read(r, node, path)
+		own.readNode(r, node, path)
 		return
 	}
 	null := node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null"
@@ -154,7 +154,7 @@ func (r *reader) read(node *yaml.Node, target reflect.Value, path string) {
 	case reflect.Pointer:
 		if !null {
 			target.Set(reflect.New(target.Type().Elem()))
-			r.read(node, target.Elem(), path)
+			r.readNode(node, target.Elem(), path)
 		}
 	case reflect.Slice:
 		if !null {
@@ -177,14 +177,14 @@ func (r *reader) readList(node *yaml.Node, target reflect.Value, path string) {
 		return
 	}
 	target.Set(reflect.MakeSlice(target.Type(), len(node.Content), len(node.Content)))
-	r.items(node, path, func(i int, item *yaml.Node, path string) { r.read(item, target.Index(i), path) })
+	r.items(node, path, func(i int, item *yaml.Node, path string) { r.readNode(item, target.Index(i), path) })
 }
 
 func (r *reader) readMap(node *yaml.Node, target reflect.Value, path string) {
 	target.Set(reflect.MakeMap(target.Type()))
 	r.members(node, path, func(key string, value *yaml.Node, path string) {
 		member := reflect.New(target.Type().Elem()).Elem()
-		r.read(value, member, path)
+		r.readNode(value, member, path)
 		target.SetMapIndex(reflect.ValueOf(key), member)
 	})
 }
@@ -198,7 +198,7 @@ func (r *reader) readStruct(node *yaml.Node, target reflect.Value, path string) 
 	}
 	r.members(node, path, func(key string, value *yaml.Node, path string) {
 		if field, known := fields[key]; known {
-			r.read(value, field, path)
+			r.readNode(value, field, path)
 		} else {
 			r.fail(path, "is not a known key")
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/money"
 )
 
-// read reads true or a whole number.
-func (g *Grant) read(r *reader, node *yaml.Node, path string) {
+// readNode reads true or a whole number.
+func (g *Grant) readNode(r *reader, node *yaml.Node, path string) {
 	switch {
 	case node.Kind == yaml.ScalarNode && node.ShortTag() == "!!int":
 		g.Quota = new(int64)
@@ -34,7 +34,7 @@ type linkedPrice struct {
 	Link       Link   `yaml:"psp_price_id"`
 }
 
-func (p *PriceData) read(r *reader, node *yaml.Node, path string) {
+func (p *PriceData) readNode(r *reader, node *yaml.Node, path string) {
 	if node.Kind != yaml.MappingNode {
 		r.readScalar(node, reflect.ValueOf(&p.PriceCents).Elem(), path)
 		return
@@ -62,9 +62,9 @@ type linkedUnitPrice struct {
 	Link           Link       `yaml:"psp_price_id"`
 }
 
-func (p *UnitPriceData) read(r *reader, node *yaml.Node, path string) {
+func (p *UnitPriceData) readNode(r *reader, node *yaml.Node, path string) {
 	if node.Kind != yaml.MappingNode {
-		(*unitPrice)(&p.UnitPrice).read(r, node, path)
+		(*unitPrice)(&p.UnitPrice).readNode(r, node, path)
 		return
 	}
 	var long linkedUnitPrice
@@ -88,7 +88,7 @@ func (p UnitPriceData) MarshalYAML() (any, error) {
 // unitPrice is read and written as text, so that it is never a float in between.
 type unitPrice money.UnitPrice
 
-func (p *unitPrice) read(r *reader, node *yaml.Node, path string) {
+func (p *unitPrice) readNode(r *reader, node *yaml.Node, path string) {
 	tag := node.ShortTag()
 	if node.Kind != yaml.ScalarNode || tag != "!!int" && tag != "!!float" {
 		r.fail(path, "must be a number")
@@ -111,8 +111,8 @@ func (p *unitPrice) read(r *reader, node *yaml.Node, path string) {
 // MarshalYAML writes the shortest number.
 func (p unitPrice) MarshalYAML() (any, error) { return plainNode(money.UnitPrice(p).String()), nil }
 
-// read reads an id, or null for no link.
-func (l *Link) read(r *reader, node *yaml.Node, path string) {
+// readNode reads an id, or null for no link.
+func (l *Link) readNode(r *reader, node *yaml.Node, path string) {
 	l.Given = true
 	if node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" {
 		return

@@ -78,7 +78,7 @@ func (s *Service) ApplyPreviewed(ctx context.Context, c Catalog, prune bool, pre
 	return s.db.Tx(ctx, func(ctx context.Context) error {
 		changes, err := s.Apply(ctx, c, prune)
 		if err == nil && !slices.Equal(changes, previewed) {
-			err = ErrChanged
+			err = ErrCatalogChanged
 		}
 		return err
 	})

@@ -69,7 +69,7 @@ func TestYAMLIsReadAsItWasWritten(t *testing.T) {
 			Products: []pricelist.ProductData{{
 				Slug: "p", Name: pricelist.Text{"en": "P"}, Metadata: drawMetadata(t),
 				Plans: []pricelist.PlanData{{
-					Slug: "x", Name: pricelist.Text{"en": "X"}, PricingType: catalog.Flat, BillingCycle: "monthly",
+					Slug: "x", Name: pricelist.Text{"en": "X"}, PricingType: catalog.PricingFlat, BillingCycle: "monthly",
 					Prices: map[string]pricelist.PriceData{
 						"EUR": {PriceCents: rapid.Int64Min(0).Draw(t, "cents"), Link: pricelist.LinkTo(&id)}, "JPY": {}, "USD": {Link: pricelist.Link{Given: true}},
 					},

@@ -173,7 +173,7 @@ func TestWrongLines(t *testing.T) {
 				"b,local-17\n" +
 				"b,sub_unknown\n",
 		}, false)
-		if !errors.Is(err, importer.ErrWrong) {
+		if !errors.Is(err, importer.ErrInvalidLines) {
 			t.Errorf("the error is %v", err)
 		}
 		for _, line := range []string{
@@ -256,14 +256,14 @@ func TestMembershipRules(t *testing.T) {
 		}
 		f["users"] = "id,email,name,locale,verified,password_hash\n8,bob@example.com,Bob,,false,\n9,carol@example.com,Carol,,,\n"
 		said, err := run(s, f, false)
-		if !errors.Is(err, importer.ErrWrong) || !strings.Contains(said, `memberships.csv:2: role: the organization has no such role: "Auditor"`) ||
+		if !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, `memberships.csv:2: role: the organization has no such role: "Auditor"`) ||
 			!strings.Contains(said, `memberships.csv:3: role: the owner of an organization is said in the file of tenants`) {
 			t.Errorf("%v\n%s", err, said)
 		}
 		s.CreateRole(o, "Auditor")
 		f["memberships"] = "tenant,email,role\nc1,bob@example.com,Auditor\nc1,carol@example.com,\n"
 		said, err = run(s, f, false)
-		if !errors.Is(err, importer.ErrWrong) || !strings.Contains(said, "memberships.csv:3: tenant: its plan has no seat left: 2 of 2 are taken") {
+		if !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, "memberships.csv:3: tenant: its plan has no seat left: 2 of 2 are taken") {
 			t.Errorf("%v\n%s", err, said)
 		}
 		f["memberships"] = "tenant,email,role\nc1,bob@example.com,Auditor\n"
@@ -288,11 +288,11 @@ func TestSubscriptions(t *testing.T) {
 		f := company(t)
 
 		f["subscriptions"] = "tenant,psp_subscription_id,psp_customer_id\nc1," + unlinked + ",\n"
-		if said, err := run(s, f, true); !errors.Is(err, importer.ErrWrong) || !strings.Contains(said, "its price is unknown here") {
+		if said, err := run(s, f, true); !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, "its price is unknown here") {
 			t.Errorf("%v\n%s", err, said)
 		}
 		f["subscriptions"] = "tenant,psp_subscription_id,psp_customer_id\nc1," + sub + ",cus_other\n"
-		if said, err := run(s, f, true); !errors.Is(err, importer.ErrWrong) || !strings.Contains(said, `subscriptions.csv:2: psp_customer_id: at Stripe the subscription is that of the customer "`+customer) {
+		if said, err := run(s, f, true); !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, `subscriptions.csv:2: psp_customer_id: at Stripe the subscription is that of the customer "`+customer) {
 			t.Errorf("%v\n%s", err, said)
 		}
 		f["subscriptions"] = "tenant,psp_subscription_id,psp_customer_id\nc1," + sub + "," + customer + "\n"
@@ -323,7 +323,7 @@ func TestSubscriptions(t *testing.T) {
 		f["users"] += "9,carol@example.com,Carol,,,\r\n"
 		f["tenants"] += "c2,Carol,carol@example.com,,,,,,,\n"
 		f["subscriptions"] += "c2," + second + ",\n"
-		if said, err := run(s, f, false); !errors.Is(err, importer.ErrWrong) || !strings.Contains(said, "subscriptions.csv:3: tenant: has another customer at Stripe") {
+		if said, err := run(s, f, false); !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, "subscriptions.csv:3: tenant: has another customer at Stripe") {
 			t.Errorf("%v\n%s", err, said)
 		}
 	})
@@ -342,7 +342,7 @@ func TestTooFewSeats(t *testing.T) {
 		sub := s.Customers().SubscribeAtProvider(customer, price)
 		f := company(t)
 		f["subscriptions"] = "tenant,psp_subscription_id\nc1," + sub + "\n"
-		if said, err := run(s, f, false); !errors.Is(err, importer.ErrWrong) || !strings.Contains(said, "is billed for 1 seats, and the team has 2 members") {
+		if said, err := run(s, f, false); !errors.Is(err, importer.ErrInvalidLines) || !strings.Contains(said, "is billed for 1 seats, and the team has 2 members") {
 			t.Errorf("%v\n%s", err, said)
 		}
 		item := s.AtProvider("GET", "/subscriptions/"+sub).Str("items.data.0.id")

@@ -32,7 +32,7 @@ func wantWrong(s *apptest.Server, f files, lines ...string) {
 	s.T.Helper()
 	before := counts(s)
 	said, err := run(s, f, false)
-	if !errors.Is(err, importer.ErrWrong) {
+	if !errors.Is(err, importer.ErrInvalidLines) {
 		s.T.Errorf("the error is %v", err)
 	}
 	for _, line := range lines {

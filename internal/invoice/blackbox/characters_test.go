@@ -19,7 +19,7 @@ func TestDocumentWithMissingCharacters(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			s := apptest.Start(t, dialect, func(s *settings.Settings) {
-				apptest.PlatformManaged(s)
+				apptest.WithPlatformInvoices(s)
 				s.Invoices.Seller.Notes = map[string]string{"en": "Thank you \U0001F389"}
 			})
 			o := s.Register("ada@example.com", true)

@@ -24,7 +24,7 @@ func TestDocumentForPrograms(t *testing.T) {
 			t.Run(string(dialect)+"/"+name, func(t *testing.T) {
 				t.Parallel()
 				s := apptest.Start(t, dialect, func(s *settings.Settings) {
-					apptest.PlatformManaged(s)
+					apptest.WithPlatformInvoices(s)
 					s.Invoices.Hybrid, s.Invoices.Taxes = true, c.tax
 					s.Invoices.Seller.Country, s.Invoices.Seller.VATNumber = "GB", "GB123456789"
 				})

@@ -18,12 +18,12 @@ import (
 func inBothModes(t *testing.T, f func(t *testing.T, s *apptest.Server, mode settings.InvoiceMode)) {
 	t.Helper()
 	for _, dialect := range dbtest.Dialects(t) {
-		for _, mode := range []settings.InvoiceMode{settings.PSPManaged, settings.PlatformManaged} {
+		for _, mode := range []settings.InvoiceMode{settings.InvoicesByPSP, settings.InvoicesByPlatform} {
 			t.Run(string(dialect)+"/"+string(mode), func(t *testing.T) {
 				t.Parallel()
 				f(t, apptest.Start(t, dialect, func(s *settings.Settings) {
-					if mode == settings.PlatformManaged {
-						apptest.PlatformManaged(s)
+					if mode == settings.InvoicesByPlatform {
+						apptest.WithPlatformInvoices(s)
 					}
 				}), mode)
 			})
@@ -77,7 +77,7 @@ func TestInvoiceShape(t *testing.T) {
 			t.Errorf("payment %s", shown.Text)
 		}
 		subtotal, tax := 1900.0, 0.0
-		if mode == settings.PlatformManaged {
+		if mode == settings.InvoicesByPlatform {
 			subtotal, tax = 1583, 317
 			// The demo's tenant has the first number.
 			if got, want := shown.Str("data.number"), "INV-"+shown.Str("data.issue_date")[:4]+"-000002"; got != want {
@@ -106,7 +106,7 @@ func TestInvoiceDocument(t *testing.T) {
 		if got := file.Header.Get("Content-Disposition"); got != want {
 			t.Errorf("disposition %q, want %q", got, want)
 		}
-		if again := s.Call("GET", path, o.Token, nil).Want(200); again.Text != file.Text && mode == settings.PlatformManaged {
+		if again := s.Call("GET", path, o.Token, nil).Want(200); again.Text != file.Text && mode == settings.InvoicesByPlatform {
 			t.Error("the document has changed")
 		}
 	})
@@ -207,7 +207,7 @@ func TestInvoicesWithoutProvider(t *testing.T) {
 func TestIssuedInvoicesWithoutProvider(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
-		s := apptest.Start(t, dialect, apptest.PlatformManaged)
+		s := apptest.Start(t, dialect, apptest.WithPlatformInvoices)
 		o := s.Register("ada@example.com", true)
 		s.BuyPlan(o, "starter")
 		inv := s.Invoices(o, 1)[0].(map[string]any)
@@ -242,7 +242,7 @@ func TestInvoiceNumbers(t *testing.T) {
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
-			s := apptest.Start(t, dialect, apptest.PlatformManaged)
+			s := apptest.Start(t, dialect, apptest.WithPlatformInvoices)
 			const tenants = 8
 			owners := make([]apptest.Owner, tenants)
 			pages := make([]string, tenants)

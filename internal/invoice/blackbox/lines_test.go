@@ -71,7 +71,7 @@ func TestLinesOfUsageNameTheirMeter(t *testing.T) {
 				"currency": "EUR", "unit_price_cents": json.Number(cents), "psp_price_id": s.NewMeteredPrice("EUR", cents),
 			}}}
 		}
-		meter := s.Call("POST", "/api/v1/admin/meters", s.Admin(), apptest.With(priced("10"), apptest.Object{
+		meter := s.Call("POST", "/api/v1/admin/meters", s.Admin(), apptest.WithChanges(priced("10"), apptest.Object{
 			"code": "renders", "name": "Renders", "aggregation_type": "sum", "reset_interval": "monthly", "quota_enforcement": "soft",
 		})).Want(201).Str("data.id")
 		k.CreateFeature("renders", apptest.Object{"name": apptest.Object{"en": "Rendering", "fr": "Rendus"}})

@@ -49,7 +49,7 @@ func startIssuing(t *testing.T, f func(t *testing.T, s *apptest.Server)) {
 	for _, dialect := range dbtest.Dialects(t) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
-			f(t, apptest.Start(t, dialect, apptest.PlatformManaged))
+			f(t, apptest.Start(t, dialect, apptest.WithPlatformInvoices))
 		})
 	}
 }

@@ -15,13 +15,13 @@ import (
 func TestOptionalMails(t *testing.T) {
 	t.Parallel()
 	for _, dialect := range dbtest.Dialects(t) {
-		for _, mode := range []settings.InvoiceMode{settings.PSPManaged, settings.PlatformManaged} {
+		for _, mode := range []settings.InvoiceMode{settings.InvoicesByPSP, settings.InvoicesByPlatform} {
 			t.Run(string(dialect)+"/"+string(mode), func(t *testing.T) {
 				t.Parallel()
 				s := apptest.Start(t, dialect, func(s *settings.Settings) {
 					s.OptionalMails = []string{"welcome", "receipt"}
-					if mode == settings.PlatformManaged {
-						apptest.PlatformManaged(s)
+					if mode == settings.InvoicesByPlatform {
+						apptest.WithPlatformInvoices(s)
 					}
 				})
 				const to, billing = "ada@example.com", "billing@example.com"

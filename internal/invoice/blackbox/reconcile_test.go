@@ -50,7 +50,7 @@ func TestReconcileInvoices(t *testing.T) {
 		}
 		repaired := map[string][]string{}
 		for id, differences := range want {
-			repaired[id] = apptest.Repaired(differences)
+			repaired[id] = apptest.MarkRepaired(differences)
 		}
 		for id, differences := range left {
 			want[id], repaired[id] = differences, differences
@@ -81,7 +81,7 @@ func TestReconcileInvoices(t *testing.T) {
 				t.Errorf("%s is not in %s", text, a.Text)
 			}
 		}
-	}, apptest.PlatformManaged)
+	}, apptest.WithPlatformInvoices)
 }
 
 // onlyInvoices leaves out the differences of subscriptions.
@@ -142,7 +142,7 @@ func TestReconcileWithAFailingProvider(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			w := &apptest.Proxy{}
-			s := apptest.Start(t, dialect, apptest.PlatformManaged, w.Option)
+			s := apptest.Start(t, dialect, apptest.WithPlatformInvoices, w.Option)
 			k := s.Customers()
 			open := k.AddOwing("ada", "eve")
 			s.AwaitNotifications()
@@ -158,7 +158,7 @@ func TestReconcileWithAFailingProvider(t *testing.T) {
 					}
 					return apptest.Pass
 				},
-				open["ada"]: apptest.On(apptest.Refuse, "GET", "/invoices/"+open["ada"]),
+				open["ada"]: apptest.ForEndpoint(apptest.Refuse, "GET", "/invoices/"+open["ada"]),
 				"subscriptions of the provider's list": func(r *http.Request) apptest.Verdict {
 					if strings.HasSuffix(r.URL.Path, "/subscriptions") {
 						return apptest.Refuse

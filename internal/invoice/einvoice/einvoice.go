@@ -30,38 +30,38 @@ const (
 	noMeans           = "1" // a means of payment that is not defined (UNTDID 4461)
 )
 
-// ErrImpossible says that an invoice lacks what EN 16931 requires. It is wrapped with what.
-var ErrImpossible = errors.New("no invoice in the sense of EN 16931")
+// ErrNotRepresentable says that an invoice lacks what EN 16931 requires. It is wrapped with what.
+var ErrNotRepresentable = errors.New("no invoice in the sense of EN 16931")
 
-func impossible(why string) error { return fmt.Errorf("%w: %s", ErrImpossible, why) }
+func impossibleError(why string) error { return fmt.Errorf("%w: %s", ErrNotRepresentable, why) }
 
 // check returns why an invoice cannot be written.
 func check(s invoice.Statement) error {
 	inv := s.Invoice
 	switch {
 	case len(s.Seller.Country) != 2:
-		return impossible("the seller’s country is not known")
+		return impossibleError("the seller’s country is not known")
 	case s.Seller.VATNumber == "":
-		return impossible("the seller has no VAT number")
+		return impossibleError("the seller has no VAT number")
 	case inv.Billed.Name == nil || inv.Billed.Address.Country == nil:
-		return impossible("the name or the country of the payer is not known")
+		return impossibleError("the name or the country of the payer is not known")
 	case len(inv.Lines) == 0:
-		return impossible("it has no lines")
+		return impossibleError("it has no lines")
 	case s.MinorUnits > 2:
-		return impossible("the currency has more than two decimals")
+		return impossibleError("the currency has more than two decimals")
 	case inv.Total.AmountCents < 0:
-		return impossible("it is a credit")
+		return impossibleError("it is a credit")
 	case s.TaxRate == 0 && inv.Tax.AmountCents != 0:
-		return impossible("the rate of its tax is not known")
+		return impossibleError("the rate of its tax is not known")
 	case s.TaxRate == 0 && !s.ReverseCharge:
-		return impossible("why it has no tax is not known")
+		return impossibleError("why it has no tax is not known")
 	}
 	var sum int64
 	for _, line := range inv.Lines {
 		sum += line.Amount.AmountCents
 	}
 	if sum != inv.Total.AmountCents {
-		return impossible("its lines do not add up to its total")
+		return impossibleError("its lines do not add up to its total")
 	}
 	return nil
 }
@@ -132,13 +132,13 @@ func (w writer) lines() []line {
 		gross[i] = l.Amount.AmountCents
 	}
 	var out []line
-	for i, net := range invoice.Shares(w.of.Invoice.Subtotal.AmountCents, gross) {
+	for i, net := range invoice.SplitAmount(w.of.Invoice.Subtotal.AmountCents, gross) {
 		l := w.of.Invoice.Lines[i]
 		quantity := max(l.Quantity, 1)
 		if net < 0 { // a price is never negative; a quantity may be
 			quantity = -quantity
 		}
-		made := line{ID: strconv.Itoa(i + 1), Name: clean(l.Description), Total: w.amount(net), Tax: w.tax()}
+		made := line{ID: strconv.Itoa(i + 1), Name: toOneLine(l.Description), Total: w.amount(net), Tax: w.tax()}
 		made.Price.Amount = w.amount(max(net, -net))
 		made.Price.Per = units{"C62", strconv.FormatInt(max(quantity, -quantity), 10)}
 		made.Quantity = units{"C62", strconv.FormatInt(quantity, 10)}
@@ -156,14 +156,14 @@ func (w writer) lines() []line {
 
 func (w writer) seller() party {
 	s := w.of.Seller
-	p := party{Name: clean(s.Name), VAT: &registration{id{"VA", withCountry(s.VATNumber, s.Country)}}, Address: address{Country: s.Country}}
+	p := party{Name: toOneLine(s.Name), VAT: &registration{id{"VA", withCountry(s.VATNumber, s.Country)}}, Address: address{Country: s.Country}}
 	for i, at := range []*string{&p.Address.One, &p.Address.Two, &p.Address.Three} {
 		if i < len(s.Lines) {
-			*at = clean(s.Lines[i])
+			*at = toOneLine(s.Lines[i])
 		}
 	}
 	if len(s.Lines) > 3 {
-		p.Address.Three = clean(strings.Join(s.Lines[2:], ", "))
+		p.Address.Three = toOneLine(strings.Join(s.Lines[2:], ", "))
 	}
 	return p
 }
@@ -171,9 +171,9 @@ func (w writer) seller() party {
 func (w writer) buyer() party {
 	b := w.of.Invoice.Billed
 	a := b.Address
-	p := party{Name: clean(*b.Name), Address: address{
-		Postcode: clean(text(a.PostalCode)), One: clean(text(a.Line1)), Two: clean(text(a.Line2)), City: clean(text(a.City)),
-		Country: *a.Country, Region: clean(text(a.State)),
+	p := party{Name: toOneLine(*b.Name), Address: address{
+		Postcode: toOneLine(text(a.PostalCode)), One: toOneLine(text(a.Line1)), Two: toOneLine(text(a.Line2)), City: toOneLine(text(a.City)),
+		Country: *a.Country, Region: toOneLine(text(a.State)),
 	}}
 	if w.of.VATNumber != "" {
 		p.VAT = &registration{id{"VA", withCountry(w.of.VATNumber, *a.Country)}}
@@ -189,7 +189,7 @@ func (w writer) settlement() settlement {
 		s.Tax.Reason, s.Tax.ReasonCode = "Reverse charge", "VATEX-EU-AE"
 	}
 	paid, due := int64(0), inv.Total.AmountCents
-	if inv.Status == invoice.Paid {
+	if inv.Status == invoice.StatusPaid {
 		paid, due = due, 0
 	}
 	if due > 0 { // BR-CO-25: what is owed has a date
@@ -233,5 +233,5 @@ func text(s *string) string {
 	return *s
 }
 
-// clean makes one line of a text that somebody has typed.
-func clean(s string) string { return strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ") }
+// toOneLine makes one line of a text that somebody has typed.
+func toOneLine(s string) string { return strings.Join(strings.Fields(strings.ToValidUTF8(s, "")), " ") }

@@ -26,8 +26,8 @@ func sample(rate int64, amounts ...int64) invoice.Statement {
 		Seller:    invoice.Seller{Name: "Engines GmbH", Lines: []string{"Musterstraße 1", "10115 Berlin"}, Country: "DE", VATNumber: "DE 123456789"},
 		VATNumber: "DE987654321", TaxRate: rate, MinorUnits: 2, Locale: "en",
 		Invoice: invoice.Invoice{
-			Number: "INV-2026-000042", Status: invoice.Paid, PaidAt: ptr(issued), IssueDate: issued,
-			Billed: invoice.Billed{Name: ptr("Größe & <Söhne>"), Address: invoice.BilledAddress{
+			Number: "INV-2026-000042", Status: invoice.StatusPaid, PaidAt: ptr(issued), IssueDate: issued,
+			Billed: invoice.BilledParty{Name: ptr("Größe & <Söhne>"), Address: invoice.BilledAddress{
 				Line1: ptr("Allee 2"), City: ptr("München"), PostalCode: ptr("80331"), Country: ptr("DE"),
 			}},
 		},
@@ -48,7 +48,7 @@ func sample(rate int64, amounts ...int64) invoice.Statement {
 // abroad is one on which the payer owes the tax.
 func abroad() invoice.Statement {
 	s := sample(0, 3_000)
-	s.VATNumber, s.Invoice.Billed.Address.Country, s.Invoice.Status = "FR12345678901", ptr("FR"), invoice.Open
+	s.VATNumber, s.Invoice.Billed.Address.Country, s.Invoice.Status = "FR12345678901", ptr("FR"), invoice.StatusOpen
 	s.ReverseCharge = true
 	return s
 }
@@ -76,7 +76,7 @@ func valid(t *testing.T, text string) {
 func TestIsValid(t *testing.T) {
 	t.Parallel()
 	odd := sample(190_000, 999, -333, 0, 1)
-	odd.Invoice.Status, odd.Invoice.DueDate = invoice.Open, ptr(issued.AddDate(0, 0, 14))
+	odd.Invoice.Status, odd.Invoice.DueDate = invoice.StatusOpen, ptr(issued.AddDate(0, 0, 14))
 	odd.Seller.Lines = []string{"one", "two", "three", "four"}
 	odd.VATNumber, odd.Invoice.Billed.Address = "", invoice.BilledAddress{Country: ptr("GB"), State: ptr("Kent"), Line2: ptr("Room 2")}
 	yen := sample(100_000, 3_300)
@@ -190,7 +190,7 @@ func TestWhatCannotBeWritten(t *testing.T) {
 		s := sample(190_000, 300)
 		change(&s)
 		text, err := einvoice.Write(s)
-		if !errors.Is(err, einvoice.ErrImpossible) || !strings.Contains(err.Error(), why) || len(text) > 0 {
+		if !errors.Is(err, einvoice.ErrNotRepresentable) || !strings.Contains(err.Error(), why) || len(text) > 0 {
 			t.Errorf("%s: %v", why, err)
 		}
 	}

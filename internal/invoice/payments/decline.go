@@ -4,9 +4,9 @@ package payments
 // explain to the holder of the card.
 const genericDecline = "generic_decline"
 
-// discreet reports whether the provider asks to keep a code from who pays: whoever holds the
+// isConfidential reports whether the provider asks to keep a code from who pays: whoever holds the
 // card may not be its owner.
-func discreet(code string) bool {
+func isConfidential(code string) bool {
 	switch code {
 	case "fraudulent", "lost_card", "stolen_card", "pickup_card", "merchant_blacklist":
 		return true
@@ -16,7 +16,7 @@ func discreet(code string) bool {
 
 // ForTenant returns a decline code as the tenant may read it.
 func ForTenant(code *string) *string {
-	if code != nil && discreet(*code) {
+	if code != nil && isConfidential(*code) {
 		generic := genericDecline
 		return &generic
 	}

@@ -20,20 +20,20 @@ import (
 
 // What happens to invoices and payments, as time lines name it.
 const (
-	Issued         = "invoice.issued"
-	Voided         = "invoice.voided"
-	Succeeded      = "payment.succeeded"
-	Failed         = "payment.failed"
-	ActionRequired = "payment.action_required"
-	Refunded       = "refund.created"
+	EventIssued         = "invoice.issued"
+	EventVoided         = "invoice.voided"
+	EventSucceeded      = "payment.succeeded"
+	EventFailed         = "payment.failed"
+	EventActionRequired = "payment.action_required"
+	EventRefunded       = "refund.created"
 )
 
 // The states of an invoice in which payments differ (rules: invoices#status).
 const (
-	draft = "draft"
-	open  = "open"
-	paid  = "paid"
-	void  = "void"
+	draft      = "draft"
+	statusOpen = "open"
+	statusPaid = "paid"
+	void       = "void"
 )
 
 var (
@@ -60,19 +60,19 @@ type State struct {
 	Failure wallet.Failure
 }
 
-// Read returns the state of an invoice that was just read from the provider, from which it
+// LoadState returns the state of an invoice that was just read from the provider, from which it
 // also learns why a payment failed. It must not be called in a transaction.
-func (b *Book) Read(ctx context.Context, in psp.Invoice) (State, error) {
+func (b *Book) LoadState(ctx context.Context, in psp.Invoice) (State, error) {
 	failure, err := b.wallet.Failed(ctx, in)
 	return State{in, failure}, err
 }
 
-// Take stores the state of a tenant's invoice, which has an id and an issue date here, and
+// StoreState stores the state of a tenant's invoice, which has an id and an issue date here, and
 // what has happened to it since. The caller holds the tenant's lock in a transaction.
 //
 // Invariant: what happened to an invoice has a key that every reading of it gives again, so
 // it is stored once, however often and in whatever order states are read.
-func (b *Book) Take(ctx context.Context, tenantID, id uuid.UUID, issued time.Time, s State) error {
+func (b *Book) StoreState(ctx context.Context, tenantID, id uuid.UUID, issued time.Time, s State) error {
 	taken, err := b.store.noteState(ctx, tenantID, issued, b.failedAt(s), s)
 	if err != nil || !taken || s.Invoice.Status == draft {
 		return err
@@ -85,9 +85,9 @@ func (b *Book) Take(ctx context.Context, tenantID, id uuid.UUID, issued time.Tim
 	return nil
 }
 
-// Behind reports whether nothing, or another state, is stored of an invoice than the one
+// IsBehind reports whether nothing, or another state, is stored of an invoice than the one
 // that was read.
-func (b *Book) Behind(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) (bool, error) {
+func (b *Book) IsBehind(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) (bool, error) {
 	row, err := b.store.state(ctx, tenantID, in.ID)
 	if errors.Is(err, errNone) || err == nil && row.Status == nil {
 		return true, nil
@@ -95,7 +95,7 @@ func (b *Book) Behind(ctx context.Context, tenantID uuid.UUID, in psp.Invoice) (
 	if err != nil {
 		return false, err
 	}
-	return *row.Status != in.Status || row.PaidCents != in.Paid || row.OpenCents != left(in) || int64(row.Attempts) != in.Attempts ||
+	return *row.Status != in.Status || row.PaidCents != in.Paid || row.OpenCents != amountDue(in) || int64(row.Attempts) != in.Attempts ||
 		!sameTime(row.NextAttemptAt, in.NextAttemptAt), nil
 }
 
@@ -106,9 +106,9 @@ func sameTime(a, b *time.Time) bool {
 	return a.Equal(*b)
 }
 
-// left is the amount of an invoice that is due: nothing while a bank debit pays it.
-func left(in psp.Invoice) int64 {
-	if in.Status != open || in.InProgress {
+// amountDue is the amount of an invoice that is due: nothing while a bank debit pays it.
+func amountDue(in psp.Invoice) int64 {
+	if in.Status != statusOpen || in.InProgress {
 		return 0
 	}
 	return in.Open
@@ -139,19 +139,19 @@ type entry struct {
 // entries lists what is known to have happened to an invoice that is no draft.
 func (b *Book) entries(issued time.Time, s State) []entry {
 	in, now := s.Invoice, b.now()
-	found := []entry{{key: "issued", kind: Issued, amount: in.Total, at: orElse(in.FinalizedAt, issued)}}
+	found := []entry{{key: "issued", kind: EventIssued, amount: in.Total, at: timeOr(in.FinalizedAt, issued)}}
 	if s.Failure.Key != "" {
-		e := entry{key: s.Failure.Key, kind: Failed, amount: in.AmountDue, declineCode: s.Failure.Code, nextAttemptAt: in.NextAttemptAt, at: orElse(s.Failure.At, now)}
+		e := entry{key: s.Failure.Key, kind: EventFailed, amount: in.AmountDue, declineCode: s.Failure.Code, nextAttemptAt: in.NextAttemptAt, at: timeOr(s.Failure.At, now)}
 		if s.Failure.Confirm {
-			e.kind = ActionRequired
+			e.kind = EventActionRequired
 		}
 		found = append(found, e)
 	}
 	switch {
-	case in.Status == paid && in.Paid > 0:
-		found = append(found, entry{key: "paid", kind: Succeeded, amount: in.Paid, at: orElse(in.PaidAt, now)})
+	case in.Status == statusPaid && in.Paid > 0:
+		found = append(found, entry{key: "paid", kind: EventSucceeded, amount: in.Paid, at: timeOr(in.PaidAt, now)})
 	case in.Status == void:
-		found = append(found, entry{key: "void", kind: Voided, amount: in.Total, at: orElse(in.VoidedAt, now)})
+		found = append(found, entry{key: "void", kind: EventVoided, amount: in.Total, at: timeOr(in.VoidedAt, now)})
 	}
 	for i := range found {
 		found[i].currency = in.Currency
@@ -159,7 +159,7 @@ func (b *Book) entries(issued time.Time, s State) []entry {
 	return found
 }
 
-func orElse(at *time.Time, otherwise time.Time) time.Time {
+func timeOr(at *time.Time, otherwise time.Time) time.Time {
 	if at == nil {
 		return otherwise
 	}
@@ -204,7 +204,7 @@ func (b *Book) refund(ctx context.Context, e psp.Event, then func(ctx context.Co
 // addRefunds stores refunds, the newest of which comes first.
 func (b *Book) addRefunds(ctx context.Context, tenantID, id uuid.UUID, refunds []wallet.Refund) error {
 	for _, r := range slices.Backward(refunds) { // the oldest first
-		e := entry{key: r.ID, kind: Refunded, currency: r.Currency, amount: r.Amount, at: r.At}
+		e := entry{key: r.ID, kind: EventRefunded, currency: r.Currency, amount: r.Amount, at: r.At}
 		if err := b.store.add(ctx, tenantID, id, e); err != nil {
 			return err
 		}

@@ -20,12 +20,12 @@ type object = apptest.Object
 func inBothModes(t *testing.T, f func(t *testing.T, s *apptest.Server)) {
 	t.Helper()
 	for _, dialect := range dbtest.Dialects(t) {
-		for _, mode := range []settings.InvoiceMode{settings.PSPManaged, settings.PlatformManaged} {
+		for _, mode := range []settings.InvoiceMode{settings.InvoicesByPSP, settings.InvoicesByPlatform} {
 			t.Run(string(dialect)+"/"+string(mode), func(t *testing.T) {
 				t.Parallel()
 				f(t, apptest.Start(t, dialect, func(s *settings.Settings) {
-					if mode == settings.PlatformManaged {
-						apptest.PlatformManaged(s)
+					if mode == settings.InvoicesByPlatform {
+						apptest.WithPlatformInvoices(s)
 					}
 				}))
 			})

@@ -20,9 +20,9 @@ func (s store) noteState(ctx context.Context, tenantID uuid.UUID, issued time.Ti
 	in, year := st.Invoice, int32(issued.UTC().Year())
 	n, err := s.q(ctx).NoteState(ctx, paymentssql.NoteStateParams{
 		TenantID: tenantID, PSPInvoiceID: in.ID, Status: &in.Status, Number: orNil(in.Number), Currency: &in.Currency,
-		TotalCents: in.Total, PaidCents: in.Paid, OpenCents: left(in), IssuedAt: &issued, Year: &year, Attempts: int32(in.Attempts),
+		TotalCents: in.Total, PaidCents: in.Paid, OpenCents: amountDue(in), IssuedAt: &issued, Year: &year, Attempts: int32(in.Attempts),
 		NextAttemptAt: in.NextAttemptAt, FailedAt: failedAt, FailedKey: orNil(st.Failure.Key), DeclineCode: orNil(st.Failure.Code),
-		Final: in.Status != draft && in.Status != open,
+		Final: in.Status != draft && in.Status != statusOpen,
 	})
 	return n == 1, sqldb.Wrap(err, "note the state of an invoice")
 }

@@ -7,21 +7,21 @@ import "unicode"
 // has the first two.
 type forms [4]rune
 
-func four(first rune) forms { return forms{first, first + 1, first + 2, first + 3} }
-func two(first rune) forms  { return forms{first, first + 1} }
+func fourForms(first rune) forms { return forms{first, first + 1, first + 2, first + 3} }
+func twoForms(first rune) forms  { return forms{first, first + 1} }
 
 // letters are the Arabic alphabet with the letters of Persian, Urdu and Kurdish. A letter that
 // is not here is drawn alone.
 var letters = map[rune]forms{
-	0x0621: {0xFE80}, 0x0622: two(0xFE81), 0x0623: two(0xFE83), 0x0624: two(0xFE85), 0x0625: two(0xFE87), 0x0626: four(0xFE89),
-	0x0627: two(0xFE8D), 0x0628: four(0xFE8F), 0x0629: two(0xFE93), 0x062A: four(0xFE95), 0x062B: four(0xFE99), 0x062C: four(0xFE9D),
-	0x062D: four(0xFEA1), 0x062E: four(0xFEA5), 0x062F: two(0xFEA9), 0x0630: two(0xFEAB), 0x0631: two(0xFEAD), 0x0632: two(0xFEAF),
-	0x0633: four(0xFEB1), 0x0634: four(0xFEB5), 0x0635: four(0xFEB9), 0x0636: four(0xFEBD), 0x0637: four(0xFEC1), 0x0638: four(0xFEC5),
-	0x0639: four(0xFEC9), 0x063A: four(0xFECD), 0x0641: four(0xFED1), 0x0642: four(0xFED5), 0x0643: four(0xFED9), 0x0644: four(0xFEDD),
-	0x0645: four(0xFEE1), 0x0646: four(0xFEE5), 0x0647: four(0xFEE9), 0x0648: two(0xFEED), 0x0649: {0xFEEF, 0xFEF0, 0xFBE8, 0xFBE9}, 0x064A: four(0xFEF1),
-	0x0671: two(0xFB50), 0x0679: four(0xFB66), 0x067E: four(0xFB56), 0x0686: four(0xFB7A), 0x0688: two(0xFB88), 0x0691: two(0xFB8C),
-	0x0698: two(0xFB8A), 0x06A9: four(0xFB8E), 0x06AF: four(0xFB92), 0x06BA: two(0xFB9E), 0x06BE: four(0xFBAA), 0x06C0: two(0xFBA4),
-	0x06C1: four(0xFBA6), 0x06C6: two(0xFBD9), 0x06CC: four(0xFBFC), 0x06D2: two(0xFBAE), 0x06D3: two(0xFBB0),
+	0x0621: {0xFE80}, 0x0622: twoForms(0xFE81), 0x0623: twoForms(0xFE83), 0x0624: twoForms(0xFE85), 0x0625: twoForms(0xFE87), 0x0626: fourForms(0xFE89),
+	0x0627: twoForms(0xFE8D), 0x0628: fourForms(0xFE8F), 0x0629: twoForms(0xFE93), 0x062A: fourForms(0xFE95), 0x062B: fourForms(0xFE99), 0x062C: fourForms(0xFE9D),
+	0x062D: fourForms(0xFEA1), 0x062E: fourForms(0xFEA5), 0x062F: twoForms(0xFEA9), 0x0630: twoForms(0xFEAB), 0x0631: twoForms(0xFEAD), 0x0632: twoForms(0xFEAF),
+	0x0633: fourForms(0xFEB1), 0x0634: fourForms(0xFEB5), 0x0635: fourForms(0xFEB9), 0x0636: fourForms(0xFEBD), 0x0637: fourForms(0xFEC1), 0x0638: fourForms(0xFEC5),
+	0x0639: fourForms(0xFEC9), 0x063A: fourForms(0xFECD), 0x0641: fourForms(0xFED1), 0x0642: fourForms(0xFED5), 0x0643: fourForms(0xFED9), 0x0644: fourForms(0xFEDD),
+	0x0645: fourForms(0xFEE1), 0x0646: fourForms(0xFEE5), 0x0647: fourForms(0xFEE9), 0x0648: twoForms(0xFEED), 0x0649: {0xFEEF, 0xFEF0, 0xFBE8, 0xFBE9}, 0x064A: fourForms(0xFEF1),
+	0x0671: twoForms(0xFB50), 0x0679: fourForms(0xFB66), 0x067E: fourForms(0xFB56), 0x0686: fourForms(0xFB7A), 0x0688: twoForms(0xFB88), 0x0691: twoForms(0xFB8C),
+	0x0698: twoForms(0xFB8A), 0x06A9: fourForms(0xFB8E), 0x06AF: fourForms(0xFB92), 0x06BA: twoForms(0xFB9E), 0x06BE: fourForms(0xFBAA), 0x06C0: twoForms(0xFBA4),
+	0x06C1: fourForms(0xFBA6), 0x06C6: twoForms(0xFBD9), 0x06CC: fourForms(0xFBFC), 0x06D2: twoForms(0xFBAE), 0x06D3: twoForms(0xFBB0),
 }
 
 // lamAlef are the letters that lam and a following one of these become.
@@ -34,9 +34,9 @@ const (
 	zeroJoiner = 0x200D
 )
 
-// shaped replaces Arabic letters by the forms that they have beside each other. Signs above and
+// shapeArabic replaces Arabic letters by the forms that they have beside each other. Signs above and
 // below letters, which names are written without, are left out.
-func shaped(text []rune) []rune {
+func shapeArabic(text []rune) []rune {
 	var in []rune
 	for _, r := range text {
 		if !unicode.Is(unicode.Mn, r) || !isArabic(r) && (r < 0x0590 || r > 0x05FF) {
@@ -72,7 +72,7 @@ func shaped(text []rune) []rune {
 			i++
 		default:
 			before := joined && of[1] != 0
-			after := of[2] != 0 && joins(next)
+			after := of[2] != 0 && joinsPrevious(next)
 			switch {
 			case before && after:
 				out = append(out, of[3])
@@ -89,5 +89,5 @@ func shaped(text []rune) []rune {
 	return out
 }
 
-// joins reports whether a character joins the letter before it.
-func joins(r rune) bool { return r == tatweel || r == zeroJoiner || letters[r][1] != 0 }
+// joinsPrevious reports whether a character joins the letter before it.
+func joinsPrevious(r rune) bool { return r == tatweel || r == zeroJoiner || letters[r][1] != 0 }

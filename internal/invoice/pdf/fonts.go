@@ -81,15 +81,15 @@ func isArabic(r rune) bool {
 	return r >= 0x0600 && r <= 0x06FF || r >= 0x0750 && r <= 0x077F || r >= 0xFB50 && r <= 0xFDFF || r >= 0xFE70 && r <= 0xFEFC
 }
 
-// face is a font that a document has read.
-type face struct {
+// loadedFont is a font that a document has read.
+type loadedFont struct {
 	file   []byte
 	glyphs *sfnt.Font
 	isUsed bool // in the document
 }
 
-// face reads a font once. Only the Latin family has a bold style.
-func (d *document) face(family, style string) (*face, error) {
+// loadFont reads a font once. Only the Latin family has a bold style.
+func (d *document) loadFont(family, style string) (*loadedFont, error) {
 	if f := d.faces[family+style]; f != nil {
 		return f, nil
 	}
@@ -101,16 +101,16 @@ func (d *document) face(family, style string) (*face, error) {
 	if err != nil {
 		return nil, fmt.Errorf("font %s: %w", family, err)
 	}
-	d.faces[family+style] = &face{file: file, glyphs: glyphs}
+	d.faces[family+style] = &loadedFont{file: file, glyphs: glyphs}
 	return d.faces[family+style], nil
 }
 
-// use makes a family current, in a style, and adds it to the document at its first use.
-func (d *document) use(family, style string, size float64) {
+// useFont makes a family current, in a style, and adds it to the document at its first use.
+func (d *document) useFont(family, style string, size float64) {
 	if family != sans {
 		style = ""
 	}
-	f, err := d.face(family, style)
+	f, err := d.loadFont(family, style)
 	if err != nil {
 		d.SetError(err)
 		return
@@ -140,7 +140,7 @@ func (d *document) hasGlyph(family string, r rune) bool {
 	if r > 0xFFFF {
 		return false
 	}
-	f, err := d.face(family, "")
+	f, err := d.loadFont(family, "")
 	if err != nil {
 		d.SetError(err)
 		return false

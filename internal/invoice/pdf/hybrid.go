@@ -59,10 +59,10 @@ var errForm = errors.New("pdf: the library writes documents in another form")
 // attach adds a file to a finished document, as an update at its end (ISO 32000-1, 7.5.6):
 // the library cannot say how an attachment belongs to the document, nor identify the document.
 func attach(file, content []byte, made time.Time) ([]byte, error) {
-	root, rootOK := figure(file, "/Root ")
-	info, infoOK := figure(file, "/Info ")
-	size, sizeOK := figure(file, "/Size ")
-	previous, previousOK := figure(file, "startxref\n")
+	root, rootOK := readNumberAfter(file, "/Root ")
+	info, infoOK := readNumberAfter(file, "/Info ")
+	size, sizeOK := readNumberAfter(file, "/Size ")
+	previous, previousOK := readNumberAfter(file, "startxref\n")
 	begin := bytes.LastIndex(file, fmt.Appendf(nil, "\n%d 0 obj\n<<\n", root))
 	if !rootOK || !infoOK || !sizeOK || !previousOK || begin < 0 {
 		return nil, errForm
@@ -95,8 +95,8 @@ func attach(file, content []byte, made time.Time) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// figure reads the number after the last place where a word stands.
-func figure(file []byte, word string) (int, bool) {
+// readNumberAfter reads the number after the last place where a word stands.
+func readNumberAfter(file []byte, word string) (int, bool) {
 	at := bytes.LastIndex(file, []byte(word))
 	if at < 0 {
 		return 0, false

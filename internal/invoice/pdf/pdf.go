@@ -70,24 +70,24 @@ const (
 // that no font has, which the document replaces; "" for none.
 func (r *Renderer) Render(s invoice.Statement) (file []byte, replaced string, err error) {
 	d := &document{
-		Fpdf: newPage(), words: r.words, maker: r.config.Maker, figures: i18n.FiguresOf(s.Locale), of: s,
-		faces: map[string]*face{}, missing: map[rune]bool{},
+		Fpdf: newPage(), words: r.words, maker: r.config.Maker, formatter: i18n.NewFormatter(s.Locale), of: s,
+		faces: map[string]*loadedFont{}, missing: map[rune]bool{},
 	}
 	d.begin()
 	if err := d.head(); err != nil {
 		return nil, "", err
 	}
-	d.parties()
+	d.drawParties()
 	d.table()
 	d.totals()
 	d.notes()
 	d.footers()
-	data, err := r.forPrograms(s)
+	data, err := r.renderHybrid(s)
 	hybrid := err == nil
 	switch {
 	case hybrid:
 		err = d.describe(d.title())
-	case errors.Is(err, einvoice.ErrImpossible):
+	case errors.Is(err, einvoice.ErrNotRepresentable):
 		err = nil
 	}
 	if err != nil {
@@ -109,14 +109,14 @@ func (r *Renderer) Render(s invoice.Statement) (file []byte, replaced string, er
 	return file, replaced, nil
 }
 
-// forPrograms returns the invoice as its document carries it; einvoice.ErrImpossible for a
+// renderHybrid returns the invoice as its document carries it; einvoice.ErrImpossible for a
 // document that carries none.
-func (r *Renderer) forPrograms(s invoice.Statement) ([]byte, error) {
+func (r *Renderer) renderHybrid(s invoice.Statement) ([]byte, error) {
 	if !r.config.Hybrid {
-		return nil, einvoice.ErrImpossible
+		return nil, einvoice.ErrNotRepresentable
 	}
 	data, err := einvoice.Write(s)
-	if errors.Is(err, einvoice.ErrImpossible) {
+	if errors.Is(err, einvoice.ErrNotRepresentable) {
 		r.config.Log.Warn("the document of an invoice has no data for programs", "invoice", s.Invoice.Number, "reason", err)
 	}
 	return data, err
@@ -127,19 +127,19 @@ func newPage() *fpdf.Fpdf { return fpdf.New("P", "mm", "A4", "") }
 // document is one that is being made.
 type document struct {
 	*fpdf.Fpdf
-	words   *i18n.Catalog
-	maker   string
-	figures i18n.Figures
-	of      invoice.Statement
+	words     *i18n.Catalog
+	maker     string
+	formatter i18n.Formatter
+	of        invoice.Statement
 
-	faces   map[string]*face // by family and style
-	missing map[rune]bool    // characters that no font has
-	style   string           // of what is written next: B or none
-	size    float64          // in points
+	faces   map[string]*loadedFont // by family and style
+	missing map[rune]bool          // characters that no font has
+	style   string                 // of what is written next: B or none
+	size    float64                // in points
 }
 
-// say returns a text of the document; values has names and values in turn.
-func (d *document) say(key string, values ...string) string {
+// message returns a text of the document; values has names and values in turn.
+func (d *document) message(key string, values ...string) string {
 	args := map[string]any{}
 	for i := 0; i+1 < len(values); i += 2 {
 		args[values[i]] = values[i+1]
@@ -158,13 +158,13 @@ func (d *document) vat(number string) string {
 	switch {
 	case strings.EqualFold(country, d.of.Locale), strings.ContainsAny(number[:min(2, len(number))], "0123456789"):
 		key = "vat_home"
-	case vat.InUnion(country):
+	case vat.IsInUnion(country):
 		key = "vat"
 	}
-	return d.say(key, "number", number)
+	return d.message(key, "number", number)
 }
 
-func (d *document) title() string { return d.say("invoice") + " " + d.of.Invoice.Number }
+func (d *document) title() string { return d.message("invoice") + " " + d.of.Invoice.Number }
 
 func (d *document) begin() {
 	// Whatever would differ from one time to the next is fixed.
@@ -174,7 +174,7 @@ func (d *document) begin() {
 	d.SetCatalogSort(true)
 	d.SetProducer(d.maker, true)
 	d.SetTitle(basicPlane(d.title()), true)
-	d.SetAuthor(basicPlane(clean(d.of.Seller.Name)), true)
+	d.SetAuthor(basicPlane(toOneLine(d.of.Seller.Name)), true)
 	d.SetLang(d.of.Locale)
 	d.SetMargins(margin, margin, margin)
 	d.SetAutoPageBreak(false, 0)
@@ -184,7 +184,7 @@ func (d *document) begin() {
 // footers stand on every page, once it is known how many there are.
 func (d *document) footers() {
 	const y, pageNumber = pageHeight - 18, 30.0
-	about := []string{clean(d.of.Seller.Name)}
+	about := []string{toOneLine(d.of.Seller.Name)}
 	if d.of.Seller.VATNumber != "" {
 		about = append(about, d.vat(d.of.Seller.VATNumber))
 	}
@@ -192,29 +192,29 @@ func (d *document) footers() {
 		about = append(about, d.of.Seller.Email)
 	}
 	pages := d.PageCount()
-	d.pen("", 7.5)
+	d.setFont("", 7.5)
 	for n := 1; n <= pages; n++ {
 		d.SetPage(n)
-		d.rule(y - 2)
-		d.faint()
-		d.line(margin, y, content-pageNumber, leading, "L", d.fit(strings.Join(about, " · "), content-pageNumber))
-		d.line(right-pageNumber, y, pageNumber, leading, "R", d.say("page", "page", strconv.Itoa(n), "pages", strconv.Itoa(pages)))
-		d.dark()
+		d.drawRule(y - 2)
+		d.useFaintColor()
+		d.line(margin, y, content-pageNumber, leading, "L", d.truncate(strings.Join(about, " · "), content-pageNumber))
+		d.line(right-pageNumber, y, pageNumber, leading, "R", d.message("page", "page", strconv.Itoa(n), "pages", strconv.Itoa(pages)))
+		d.useDarkColor()
 	}
 }
 
-func (d *document) dark()  { d.SetTextColor(26, 27, 25) }
-func (d *document) faint() { d.SetTextColor(103, 104, 97) }
+func (d *document) useDarkColor()  { d.SetTextColor(26, 27, 25) }
+func (d *document) useFaintColor() { d.SetTextColor(103, 104, 97) }
 
-// accented writes in the color of the seller's product.
-func (d *document) accented() {
+// useAccentColor writes in the color of the seller's product.
+func (d *document) useAccentColor() {
 	if n, err := strconv.ParseUint(strings.TrimPrefix(d.of.Seller.Accent, "#"), 16, 24); err == nil && d.of.Seller.Accent != "" {
 		d.SetTextColor(int(n>>16), int(n>>8&0xff), int(n&0xff))
 	}
 }
 
-// rule draws a line across the page.
-func (d *document) rule(y float64) {
+// drawRule draws a line across the page.
+func (d *document) drawRule(y float64) {
 	d.SetDrawColor(221, 220, 214)
 	d.SetLineWidth(.2)
 	d.Line(margin, y, right, y)
@@ -222,64 +222,64 @@ func (d *document) rule(y float64) {
 
 // head has the logo, or the seller's name, and what the document is.
 func (d *document) head() error {
-	d.dark()
+	d.useDarkColor()
 	if logo := d.of.Seller.Logo; logo != nil {
 		if err := d.logo(logo); err != nil {
 			return err
 		}
 	} else {
-		d.pen("B", 14)
+		d.setFont("B", 14)
 		y := margin
-		for _, line := range d.wrap(clean(d.of.Seller.Name), half-margin-8) {
+		for _, line := range d.wrap(toOneLine(d.of.Seller.Name), half-margin-8) {
 			d.line(margin, y, content, 6.5, "L", line)
 			y += 6.5
 		}
 		d.SetY(y)
 	}
 	top := max(d.GetY(), margin+logoHeight) + 8
-	d.pen("B", 20)
-	d.accented()
-	d.line(margin, top, content, 9, "L", d.say("invoice"))
-	d.dark()
-	if d.of.Invoice.Status == invoice.Paid {
-		d.paid(top)
+	d.setFont("B", 20)
+	d.useAccentColor()
+	d.line(margin, top, content, 9, "L", d.message("invoice"))
+	d.useDarkColor()
+	if d.of.Invoice.Status == invoice.StatusPaid {
+		d.drawPaidMark(top)
 	}
-	d.facts(top + 14)
+	d.drawFacts(top + 14)
 	return nil
 }
 
-// paid is the mark of an invoice that was paid when its document was made.
-func (d *document) paid(top float64) {
-	text := d.say("paid")
+// drawPaidMark is the mark of an invoice that was paid when its document was made.
+func (d *document) drawPaidMark(top float64) {
+	text := d.message("paid")
 	if at := d.of.Invoice.PaidAt; at != nil {
-		text = d.say("paid_on", "date", d.figures.Date(*at))
+		text = d.message("paid_on", "date", d.formatter.Date(*at))
 	}
-	d.pen("B", 9)
+	d.setFont("B", 9)
 	width := d.width(text) + 8
 	d.SetDrawColor(44, 107, 64)
 	d.SetTextColor(44, 107, 64)
 	d.SetLineWidth(.35)
 	d.RoundedRect(right-width, top+.6, width, 7.4, 1.6, "1234", "D")
 	d.line(right-width+4, top+.6, width, 7.4, "L", text)
-	d.dark()
+	d.useDarkColor()
 }
 
-// facts are what the document is about, beside each other.
-func (d *document) facts(y float64) {
+// drawFacts are what the document is about, beside each other.
+func (d *document) drawFacts(y float64) {
 	inv := d.of.Invoice
-	facts := [][2]string{{d.say("number"), inv.Number}, {d.say("issued"), d.figures.Date(inv.IssueDate)}}
+	facts := [][2]string{{d.message("number"), inv.Number}, {d.message("issued"), d.formatter.Date(inv.IssueDate)}}
 	if inv.DueDate != nil {
-		facts = append(facts, [2]string{d.say("due"), d.figures.Date(*inv.DueDate)})
+		facts = append(facts, [2]string{d.message("due"), d.formatter.Date(*inv.DueDate)})
 	}
 	width := content / 3
 	for i, fact := range facts {
 		x := margin + float64(i)*width
-		d.pen("", smallSize)
-		d.faint()
+		d.setFont("", smallSize)
+		d.useFaintColor()
 		d.line(x, y, width, leading, "L", fact[0])
-		d.dark()
-		d.pen("B", textSize)
-		d.line(x, y+leading, width, leading, "L", d.fit(fact[1], width-2))
+		d.useDarkColor()
+		d.setFont("B", textSize)
+		d.line(x, y+leading, width, leading, "L", d.truncate(fact[1], width-2))
 	}
 	d.SetY(y + 2*leading)
 }
@@ -295,23 +295,23 @@ func (d *document) logo(picture []byte) error {
 	return nil
 }
 
-// parties are the seller and who pays, side by side.
-func (d *document) parties() {
+// drawParties are the seller and who pays, side by side.
+func (d *document) drawParties() {
 	y := d.GetY() + 6
-	d.rule(y)
+	d.drawRule(y)
 	y += 5
 	seller := append([]string{d.of.Seller.Name}, d.of.Seller.Lines...)
 	if d.of.Seller.VATNumber != "" {
 		seller = append(seller, d.vat(d.of.Seller.VATNumber))
 	}
-	first := d.block(margin, y, d.say("seller"), append(seller, d.of.Seller.Email))
+	first := d.block(margin, y, d.message("seller"), append(seller, d.of.Seller.Email))
 	b := d.of.Invoice.Billed
 	a := b.Address
-	payer := []string{text(b.Name), text(a.Line1), text(a.Line2), strings.TrimSpace(text(a.PostalCode) + " " + text(a.City)), text(a.State), d.figures.Country(text(a.Country))}
+	payer := []string{text(b.Name), text(a.Line1), text(a.Line2), strings.TrimSpace(text(a.PostalCode) + " " + text(a.City)), text(a.State), d.formatter.Country(text(a.Country))}
 	if d.of.VATNumber != "" {
 		payer = append(payer, d.vat(d.of.VATNumber))
 	}
-	second := d.block(half, y, d.say("billed_to"), append(payer, text(b.Email)))
+	second := d.block(half, y, d.message("billed_to"), append(payer, text(b.Email)))
 	d.SetXY(margin, max(first, second)+9)
 }
 
@@ -319,23 +319,23 @@ func (d *document) parties() {
 // left out. The first is who it is.
 func (d *document) block(x, y float64, title string, lines []string) float64 {
 	width := right - half
-	d.pen("", smallSize)
-	d.faint()
+	d.setFont("", smallSize)
+	d.useFaintColor()
 	d.line(x, y, width, leading, "L", title)
-	d.dark()
+	d.useDarkColor()
 	y += leading + .6
-	d.pen("B", textSize)
+	d.setFont("B", textSize)
 	for _, text := range lines {
-		for _, line := range d.wrap(clean(text), width) {
+		for _, line := range d.wrap(toOneLine(text), width) {
 			d.line(x, y, width, leading, "L", line)
 			y += leading
 		}
-		d.pen("", textSize)
+		d.setFont("", textSize)
 	}
 	return y
 }
 
-func (d *document) money(m money.Money) string { return d.figures.Money(m, d.of.MinorUnits) }
+func (d *document) money(m money.Money) string { return d.formatter.Money(m, d.of.MinorUnits) }
 
 func text(s *string) string {
 	if s == nil {
@@ -344,9 +344,9 @@ func text(s *string) string {
 	return *s
 }
 
-// clean makes one line of a text that somebody has typed, in NFC: fonts have é, and few draw an
+// toOneLine makes one line of a text that somebody has typed, in NFC: fonts have é, and few draw an
 // accent on a letter.
-func clean(s string) string {
+func toOneLine(s string) string {
 	return strings.Join(strings.Fields(norm.NFC.String(strings.ToValidUTF8(s, ""))), " ")
 }
 

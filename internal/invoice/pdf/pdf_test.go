@@ -38,9 +38,9 @@ func sample(currency string, units int, locale string, amounts ...int64) invoice
 		},
 		VATNumber: "EL123456789", TaxRate: 240_000, MinorUnits: units, Locale: locale,
 		Invoice: invoice.Invoice{
-			ID: uuid.MustParse("019c0000-0000-7000-8000-000000000001"), Number: "INV-2026-000042", Status: invoice.Paid, PaidAt: ptr(issued.AddDate(0, 0, 1)),
+			ID: uuid.MustParse("019c0000-0000-7000-8000-000000000001"), Number: "INV-2026-000042", Status: invoice.StatusPaid, PaidAt: ptr(issued.AddDate(0, 0, 1)),
 			IssueDate: issued, DueDate: &due,
-			Billed: invoice.Billed{
+			Billed: invoice.BilledParty{
 				Name: ptr("Ωμέγα Ναυτιλιακή Α.Ε. & Søren Ærø"), Email: ptr("λογιστήριο@example.com"),
 				Address: invoice.BilledAddress{Line1: ptr("Λεωφόρος Αθηνών 1"), City: ptr("Αθήνα"), PostalCode: ptr("104 31"), Country: ptr("GR")},
 			},
@@ -194,8 +194,8 @@ func TestDocumentNamesItsMaker(t *testing.T) {
 func TestDocumentWithOddValues(t *testing.T) {
 	t.Parallel()
 	s := sample("EUR", 2, "en", 900)
-	s.Invoice.Billed = invoice.Billed{}
-	s.Invoice.Status = invoice.Open
+	s.Invoice.Billed = invoice.BilledParty{}
+	s.Invoice.Status = invoice.StatusOpen
 	s.Invoice.DueDate, s.VATNumber, s.TaxRate, s.Invoice.Tax.AmountCents = nil, "", 0, 0
 	s.Invoice.Lines[0].PeriodStart = nil
 	s.Invoice.Lines[0].Description = strings.Repeat("very long ", 60) + "\x00\xff漢字"
@@ -321,7 +321,7 @@ func TestSamples(t *testing.T) {
 	branded.Seller.Logo, _ = pdf.ParseLogo(logo(t))
 	world := sample("USD", 2, "en", 12_900)
 	world.Seller.Accent = "#7a1fa2"
-	world.Invoice.Billed = invoice.Billed{Name: ptr("شركة البرمجيات المحدودة (Software Co. 24)"), Email: ptr("billing@example.com"), Address: invoice.BilledAddress{
+	world.Invoice.Billed = invoice.BilledParty{Name: ptr("شركة البرمجيات المحدودة (Software Co. 24)"), Email: ptr("billing@example.com"), Address: invoice.BilledAddress{
 		Line1: ptr("上海软件有限公司 · 株式会社ソフトウェア"), Line2: ptr("주식회사 소프트웨어 · חברת תוכנה בע\"מ"), City: ptr("دبي"), Country: ptr("AE"),
 	}}
 	for name, s := range map[string]invoice.Statement{

@@ -20,9 +20,9 @@ const (
 
 // columns are the widths of the table, with the heads of the columns.
 func (d *document) columns() (widths []float64, heads []string) {
-	heads = []string{d.say("what"), d.say("quantity"), d.say("unit_price"), d.say("amount")}
+	heads = []string{d.message("what"), d.message("quantity"), d.message("unit_price"), d.message("amount")}
 	if d.gross() {
-		heads = []string{d.say("what"), d.say("quantity"), d.taxed("unit_price_gross", "unit_price_gross_other"), d.say("amount_net"), d.taxed("amount_gross", "amount_gross_other")}
+		heads = []string{d.message("what"), d.message("quantity"), d.taxText("unit_price_gross", "unit_price_gross_other"), d.message("amount_net"), d.taxText("amount_gross", "amount_gross_other")}
 	}
 	widths = []float64{content - quantityWidth, quantityWidth}
 	for range heads[2:] {
@@ -61,7 +61,7 @@ func (d *document) nets() []money.Money {
 		gross[i] = line.Amount.AmountCents
 	}
 	out := make([]money.Money, len(gross))
-	for i, net := range invoice.Shares(d.of.Invoice.Subtotal.AmountCents, gross) {
+	for i, net := range invoice.SplitAmount(d.of.Invoice.Subtotal.AmountCents, gross) {
 		out[i] = money.Money{AmountCents: net, Currency: d.of.Invoice.Total.Currency}
 	}
 	return out
@@ -69,8 +69,8 @@ func (d *document) nets() []money.Money {
 
 func (d *document) tableHead() {
 	widths, heads := d.columns()
-	d.pen("", smallSize)
-	d.faint()
+	d.setFont("", smallSize)
+	d.useFaintColor()
 	y, lines := d.GetY(), 1
 	wrapped := make([][]string, len(heads))
 	for i, head := range heads {
@@ -88,7 +88,7 @@ func (d *document) tableHead() {
 		}
 		x += widths[i]
 	}
-	d.dark()
+	d.useDarkColor()
 	y += float64(lines)*leading*.85 + 1.6
 	d.SetDrawColor(147, 146, 138)
 	d.SetLineWidth(.3)
@@ -98,8 +98,8 @@ func (d *document) tableHead() {
 
 func (d *document) row(line invoice.Line, net money.Money) {
 	widths, _ := d.columns()
-	d.pen("", textSize)
-	what := d.wrap(clean(line.Description), widths[0]-gap)
+	d.setFont("", textSize)
+	what := d.wrap(toOneLine(line.Description), widths[0]-gap)
 	height := float64(max(len(what), 1))*leading + 2*padding
 	period := d.period(line)
 	if period != "" {
@@ -108,10 +108,10 @@ func (d *document) row(line invoice.Line, net money.Money) {
 	if d.GetY()+height > bottom {
 		d.nextPage()
 		d.tableHead()
-		d.pen("", textSize)
+		d.setFont("", textSize)
 	}
 	y := d.GetY() + padding
-	cells := []string{"", d.figures.Total(money.Total{Units: line.Quantity}), d.money(line.UnitPrice)}
+	cells := []string{"", d.formatter.Total(money.Total{Units: line.Quantity}), d.money(line.UnitPrice)}
 	if d.gross() {
 		cells = append(cells, d.money(net))
 	}
@@ -121,14 +121,14 @@ func (d *document) row(line invoice.Line, net money.Money) {
 		y += leading
 	}
 	if period != "" {
-		d.pen("", smallSize)
-		d.faint()
+		d.setFont("", smallSize)
+		d.useFaintColor()
 		d.line(margin, y, widths[0], leading, "L", period)
-		d.dark()
+		d.useDarkColor()
 		y += leading
 	}
 	y = max(y, d.GetY()+padding+leading) + padding
-	d.rule(y)
+	d.drawRule(y)
 	d.SetXY(margin, y)
 }
 
@@ -138,11 +138,11 @@ func (d *document) period(line invoice.Line) string {
 	if line.PeriodStart == nil || line.PeriodEnd == nil || line.PeriodStart.Equal(*line.PeriodEnd) {
 		return ""
 	}
-	from, to := d.figures.Date(*line.PeriodStart), d.figures.Date(line.PeriodEnd.AddDate(0, 0, -1))
+	from, to := d.formatter.Date(*line.PeriodStart), d.formatter.Date(line.PeriodEnd.AddDate(0, 0, -1))
 	if from == to || line.PeriodEnd.AddDate(0, 0, -1).Before(*line.PeriodStart) {
 		return from
 	}
-	return d.say("period", "from", from, "to", to)
+	return d.message("period", "from", from, "to", to)
 }
 
 func (d *document) nextPage() {
@@ -161,15 +161,15 @@ type total struct {
 func (d *document) totals() {
 	const height = 6.6
 	inv := d.of.Invoice
-	subtotal, all := d.say("subtotal"), d.say("total")
+	subtotal, all := d.message("subtotal"), d.message("total")
 	if d.gross() {
-		subtotal, all = d.say("subtotal_gross"), d.taxed("total_gross", "total_gross_other")
+		subtotal, all = d.message("subtotal_gross"), d.taxText("total_gross", "total_gross_other")
 	}
 	rows := []total{{subtotal, inv.Subtotal, ""}}
 	if inv.Tax.AmountCents != 0 || d.gross() {
-		label := d.say("plain_tax")
+		label := d.message("plain_tax")
 		if d.gross() {
-			label = d.taxed("tax", "other_tax", "rate", d.figures.Rate(d.of.TaxRate))
+			label = d.taxText("tax", "other_tax", "rate", d.formatter.Rate(d.of.TaxRate))
 		}
 		rows = append(rows, total{label, inv.Tax, ""})
 	}
@@ -185,16 +185,16 @@ func (d *document) totals() {
 			d.Line(half, y+.4, right, y+.4)
 			y++
 		}
-		d.pen(row.style, textSize+.5)
+		d.setFont(row.style, textSize+.5)
 		d.line(half, y, right-half-amountWidth, height, "L", row.label)
 		d.line(right-amountWidth-10, y, amountWidth+10, height, "R", d.money(row.amount))
 		y += height
 	}
 	if d.gross() {
-		d.pen("", smallSize)
-		d.faint()
-		d.line(half, y, right-half, leading, "L", d.taxed("included_tax", "included_other_tax"))
-		d.dark()
+		d.setFont("", smallSize)
+		d.useFaintColor()
+		d.line(half, y, right-half, leading, "L", d.taxText("included_tax", "included_other_tax"))
+		d.useDarkColor()
 		y += leading
 	}
 	d.SetXY(margin, y)
@@ -204,15 +204,15 @@ func (d *document) totals() {
 func (d *document) notes() {
 	var notes []string
 	if d.of.ReverseCharge {
-		notes = append(notes, d.say("reverse_charge"))
+		notes = append(notes, d.message("reverse_charge"))
 	}
 	if note := i18n.Pick(d.of.Seller.Notes, d.of.Locale); note != "" {
 		notes = append(notes, strings.FieldsFunc(note, func(r rune) bool { return r == '|' || r == '\n' })...)
 	}
 	d.SetY(d.GetY() + 8)
 	for _, note := range notes {
-		d.pen("", 8.5)
-		for _, line := range d.wrap(clean(note), content) {
+		d.setFont("", 8.5)
+		for _, line := range d.wrap(toOneLine(note), content) {
 			if d.GetY()+leading > bottom {
 				d.nextPage()
 			}
@@ -222,12 +222,12 @@ func (d *document) notes() {
 	}
 }
 
-// taxed says one text where the tax is called VAT, another where it is not: by the payer's
+// taxText says one text where the tax is called VAT, another where it is not: by the payer's
 // country, since only the union and Great Britain call it so.
-func (d *document) taxed(asVAT, other string, values ...string) string {
+func (d *document) taxText(asVAT, other string, values ...string) string {
 	country := text(d.of.Invoice.Billed.Address.Country)
-	if country == "" || country == "GB" || vat.InUnion(country) {
-		return d.say(asVAT, values...)
+	if country == "" || country == "GB" || vat.IsInUnion(country) {
+		return d.message(asVAT, values...)
 	}
-	return d.say(other, values...)
+	return d.message(other, values...)
 }

@@ -10,13 +10,13 @@ import (
 // run is a part of a line in one family, as it is drawn from left to right.
 type run struct{ family, text string }
 
-// runs lays out a line: Arabic letters are joined, what is written from right to left is turned
+// layOutRuns lays out a line: Arabic letters are joined, what is written from right to left is turned
 // around, and each character gets a family that has it, or is replaced.
-func (d *document) runs(line string) []run {
-	text := ordered([]rune(line))
+func (d *document) layOutRuns(line string) []run {
+	text := reorderVowelSigns([]rune(line))
 	for _, r := range text {
 		if isArabic(r) {
-			text = shaped(text)
+			text = shapeArabic(text)
 			break
 		}
 	}
@@ -37,9 +37,9 @@ func (d *document) runs(line string) []run {
 	return out
 }
 
-// ordered puts the sign for i of Devanagari before the letter that it follows in Unicode and
+// reorderVowelSigns puts the sign for i of Devanagari before the letter that it follows in Unicode and
 // precedes in print. Letters are not joined: a virama stays visible, which is correct, if plain.
-func ordered(text []rune) []rune {
+func reorderVowelSigns(text []rune) []rune {
 	const signI, nukta = '\u093f', '\u093c'
 	for i, r := range text {
 		if r != signI || i == 0 {
@@ -80,7 +80,7 @@ func visual(text []rune) []rune {
 	for i, level := range levels {
 		highest = max(highest, level)
 		if level%2 == 1 {
-			text[i] = mirrored(text[i])
+			text[i] = mirrorBracket(text[i])
 		}
 	}
 	for level := highest; level > 0; level-- { // L2
@@ -157,8 +157,8 @@ func levelsOf(classes []bidi.Class, base int) []int {
 
 func number(c bidi.Class) bool { return c == bidi.EN || c == bidi.AN }
 
-// mirrored returns the bracket that is seen where a text runs from right to left.
-func mirrored(r rune) rune {
+// mirrorBracket returns the bracket that is seen where a text runs from right to left.
+func mirrorBracket(r rune) rune {
 	pairs := []rune("()[]{}<>«»‹›")
 	if i := slices.Index(pairs, r); i >= 0 {
 		return pairs[i^1]
@@ -168,25 +168,25 @@ func mirrored(r rune) rune {
 
 // width is how wide a line is drawn in the current style and size.
 func (d *document) width(line string) (total float64) {
-	for _, part := range d.runs(line) {
-		d.use(part.family, d.style, d.size)
+	for _, part := range d.layOutRuns(line) {
+		d.useFont(part.family, d.style, d.size)
 		total += d.GetStringWidth(part.text)
 	}
 	return total
 }
 
-// pen sets the style and the size of what is written next.
-func (d *document) pen(style string, size float64) { d.style, d.size = style, size }
+// setFont sets the style and the size of what is written next.
+func (d *document) setFont(style string, size float64) { d.style, d.size = style, size }
 
 // line writes a line in a box, whose upper left corner is given, to its left or its right.
 func (d *document) line(x, y, width, height float64, align, text string) {
-	all := d.runs(text)
+	all := d.layOutRuns(text)
 	if align == "R" {
 		x += width - d.width(text)
 	}
 	baseline := y + height/2 + d.size*0.352778*0.36 // half the height of a capital
 	for _, part := range all {
-		d.use(part.family, d.style, d.size)
+		d.useFont(part.family, d.style, d.size)
 		d.Text(x, baseline, part.text)
 		x += d.GetStringWidth(part.text)
 	}
@@ -208,7 +208,7 @@ func (d *document) wrap(text string, width float64) []string {
 			line = word
 		}
 		for d.width(strings.TrimRight(line, " ")) > width {
-			fitting := d.fit(line, width)
+			fitting := d.truncate(line, width)
 			if fitting == "" {
 				break
 			}
@@ -228,7 +228,7 @@ func parts(text string) []string {
 	word := ""
 	var last rune
 	for _, r := range text {
-		if word != "" && r != ' ' && (last == ' ' || (familyOf(r) == han || familyOf(last) == han) && !closes(r) && last != '（' && last != '「') {
+		if word != "" && r != ' ' && (last == ' ' || (familyOf(r) == han || familyOf(last) == han) && !cannotBeginLine(r) && last != '（' && last != '「') {
 			out = append(out, word)
 			word = ""
 		}
@@ -241,13 +241,13 @@ func parts(text string) []string {
 	return out
 }
 
-// closes reports whether no line begins with a character.
-func closes(r rune) bool {
+// cannotBeginLine reports whether no line begins with a character.
+func cannotBeginLine(r rune) bool {
 	return strings.ContainsRune("、。，．：；！？）」』】〕ー々", r)
 }
 
-// fit cuts a text to a width.
-func (d *document) fit(s string, width float64) string {
+// truncate cuts a text to a width.
+func (d *document) truncate(s string, width float64) string {
 	runes := []rune(s)
 	for len(runes) > 0 && d.width(string(runes)) > width {
 		runes = runes[:len(runes)-1]

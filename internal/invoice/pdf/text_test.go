@@ -32,7 +32,7 @@ func TestVisual(t *testing.T) {
 		"\u05D0 Acme Ltd. \u05D1": "\u05D1 .Acme Ltd \u05D0",
 	} {
 		var got strings.Builder
-		for _, part := range newDocument().runs(text) {
+		for _, part := range newDocument().layOutRuns(text) {
 			got.WriteString(part.text)
 		}
 		if got.String() != want {
@@ -42,13 +42,13 @@ func TestVisual(t *testing.T) {
 }
 
 func newDocument() *document {
-	return &document{Fpdf: newPage(), faces: map[string]*face{}, missing: map[rune]bool{}}
+	return &document{Fpdf: newPage(), faces: map[string]*loadedFont{}, missing: map[rune]bool{}}
 }
 
 func TestRuns(t *testing.T) {
 	t.Parallel()
 	var families []string
-	for _, part := range newDocument().runs("Acme 株式会社 ひらがな 주식회사 Ωμέγα Юпитер שלום ไทย ქართული Հայերեն हिन्दी \U0001F680") {
+	for _, part := range newDocument().layOutRuns("Acme 株式会社 ひらがな 주식회사 Ωμέγα Юпитер שלום ไทย ქართული Հայերեն हिन्दी \U0001F680") {
 		families = append(families, part.family)
 	}
 	if got := strings.Join(families, " "); got != "sans han sans han sans hangul sans hebrew sans thai sans georgian sans armenian sans devanagari sans" {
@@ -61,7 +61,7 @@ func TestRuns(t *testing.T) {
 func TestWrap(t *testing.T) {
 	t.Parallel()
 	d := newDocument()
-	d.pen("", textSize)
+	d.setFont("", textSize)
 	for text, lines := range map[string]int{
 		"": 0, "one": 1, strings.Repeat("word ", 30): 8, strings.Repeat("x", 100): 6, strings.Repeat("漢字、", 20): 7, "a " + strings.Repeat("y", 60): 5,
 	} {

@@ -10,7 +10,7 @@ import (
 // that the link works for 60 minutes (rules: account#password-reset).
 func (l *Letters) PasswordReset(ctx context.Context, locale, to, name, token string) error {
 	return l.send(ctx, l.locale(locale), letter{
-		key: "password_reset", to: to, link: l.pages().Of(frontend.ResetPassword, "token", token, "email", to),
+		key: "password_reset", to: to, link: l.pages().PageURL(frontend.ResetPassword, "token", token, "email", to),
 		theirs: map[string]string{"name": name},
 	})
 }
@@ -20,7 +20,7 @@ func (l *Letters) PasswordReset(ctx context.Context, locale, to, name, token str
 // account#own-account).
 func (l *Letters) VerifyEmail(ctx context.Context, locale, to, name, account, token string) error {
 	return l.send(ctx, l.locale(locale), letter{
-		key: "verify_email", to: to, link: l.pages().Of(frontend.VerifyEmail, "token", token),
+		key: "verify_email", to: to, link: l.pages().PageURL(frontend.VerifyEmail, "token", token),
 		theirs:    map[string]string{"name": name},
 		addresses: map[string]string{"account": account},
 	})
@@ -30,7 +30,7 @@ func (l *Letters) VerifyEmail(ctx context.Context, locale, to, name, account, to
 // take its place, and what to do if it was not them.
 func (l *Letters) EmailChange(ctx context.Context, locale, to, name string) error {
 	return l.send(ctx, l.locale(locale), letter{
-		key: "email_change", to: to, link: l.pages().Of(frontend.ForgotPassword),
+		key: "email_change", to: to, link: l.pages().PageURL(frontend.ForgotPassword),
 		theirs: map[string]string{"name": name},
 	})
 }
@@ -40,7 +40,7 @@ func (l *Letters) EmailChange(ctx context.Context, locale, to, name string) erro
 func (l *Letters) PasswordChanged(ctx context.Context, locale, to, name string) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
-		key: "password_changed", to: to, link: l.pages().Of(frontend.ForgotPassword),
+		key: "password_changed", to: to, link: l.pages().PageURL(frontend.ForgotPassword),
 		ours:   map[string]string{"time": in.Instant(l.config.Clock.Now())},
 		theirs: map[string]string{"name": name},
 	})

@@ -25,9 +25,9 @@ type QuotaAlert struct {
 // says that the quota is used up (rules: mail#letters).
 func (l *Letters) QuotaAlert(ctx context.Context, locale, to string, a QuotaAlert) error {
 	in := l.locale(locale)
-	unit := unlinked(clean(a.Unit, maxInBody))
+	unit := breakLinks(sanitizeLine(a.Unit, maxInBody))
 	m := letter{
-		key: "quota_near", to: to, link: l.pages().Of(frontend.Billing),
+		key: "quota_near", to: to, link: l.pages().PageURL(frontend.Billing),
 		ours: map[string]string{
 			"current": i18n.UnitText(in.name, a.Current, unit), "limit": i18n.UnitText(in.name, money.Total{Units: a.Limit}, unit),
 			"percent": in.Percent(a.Percent), "period_end": "",
@@ -58,7 +58,7 @@ type PaymentFailed struct {
 func (l *Letters) PaymentFailed(ctx context.Context, locale, to string, p PaymentFailed) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
-		key: "payment_failed", to: to, link: cmp.Or(p.PaymentURL, l.pages().Of(frontend.Billing)), paying: p.PaymentURL != "",
+		key: "payment_failed", to: to, link: cmp.Or(p.PaymentURL, l.pages().PageURL(frontend.Billing)), paying: p.PaymentURL != "",
 		ours:   map[string]string{"amount": in.Money(p.Amount, p.MinorUnits)},
 		admins: map[string]string{"plan": p.Plan},
 		theirs: map[string]string{"tenant": p.Tenant},
@@ -78,7 +78,7 @@ type TrialEnds struct {
 func (l *Letters) TrialEnds(ctx context.Context, locale, to string, e TrialEnds) error {
 	in := l.locale(locale)
 	m := letter{
-		key: "trial_ends", to: to, link: l.pages().Of(frontend.Billing),
+		key: "trial_ends", to: to, link: l.pages().PageURL(frontend.Billing),
 		ours:   map[string]string{"ends": in.Instant(e.EndsAt), "price": ""},
 		admins: map[string]string{"plan": e.Plan},
 		theirs: map[string]string{"tenant": e.Tenant},
@@ -101,7 +101,7 @@ type WebhookDisabled struct {
 func (l *Letters) WebhookDisabled(ctx context.Context, locale, to string, d WebhookDisabled) error {
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
-		key: "webhook_disabled", to: to, link: l.pages().Of(frontend.Webhooks),
+		key: "webhook_disabled", to: to, link: l.pages().PageURL(frontend.Webhooks),
 		ours:   map[string]string{"since": in.Instant(d.Since)},
 		theirs: map[string]string{"tenant": d.Tenant, "url": d.URL},
 	})

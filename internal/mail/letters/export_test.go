@@ -9,10 +9,10 @@ import (
 )
 
 // Clean and Unlinked show what becomes of a text that somebody has typed.
-func Clean(text string, limit int) string { return clean(text, limit) }
+func Clean(text string, limit int) string { return sanitizeLine(text, limit) }
 
 // Unlinked is that text in the body of a mail.
-func Unlinked(text string) string { return unlinked(text) }
+func Unlinked(text string) string { return breakLinks(text) }
 
 var variable = regexp.MustCompile(`\{\w+\}`)
 

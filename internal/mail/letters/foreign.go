@@ -17,9 +17,9 @@ const (
 // programs that look for addresses may skip them.
 const hairSpace = '\u200a'
 
-// clean returns a text that somebody has typed as one line of at most limit characters,
+// sanitizeLine returns a text that somebody has typed as one line of at most limit characters,
 // without control characters and those that change the direction of text.
-func clean(text string, limit int) string {
+func sanitizeLine(text string, limit int) string {
 	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "")), " ")
 	text = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) {
@@ -42,10 +42,10 @@ func isWhole(r rune) bool {
 	return !unicode.In(r, unicode.M, unicode.Cf, unicode.Sk) && !unicode.Is(unicode.Variation_Selector, r)
 }
 
-// unlinked changes a text so that mail programs make no links of it. They do so with
+// breakLinks changes a text so that mail programs make no links of it. They do so with
 // whatever looks like a web or mail address, and the name of a person or a tenant may
 // look like one.
-func unlinked(text string) string {
+func breakLinks(text string) string {
 	var b strings.Builder
 	runes := []rune(text)
 	for i, r := range runes {

@@ -46,7 +46,7 @@ func loadLayout() (forms, error) {
 // parse reads a template; the end of its name says which kind it is. What it asks for that a
 // mail does not have is an error of its execution.
 func parse(path, name, content string) (*template, error) {
-	funcs := map[string]any{"whole": whole}
+	funcs := map[string]any{"whole": keepUnbroken}
 	if strings.HasSuffix(name, ".html") {
 		t, err := htmltemplate.New(name).Funcs(funcs).Option("missingkey=error").Parse(content)
 		return &template{path, t}, err
@@ -55,8 +55,8 @@ func parse(path, name, content string) (*template, error) {
 	return &template{path, t}, err
 }
 
-// whole keeps a line from ending inside "e-mail".
-func whole(text string) string { return strings.ReplaceAll(text, "e-mail", "e\u2011mail") }
+// keepUnbroken keeps a line from ending inside "e-mail".
+func keepUnbroken(text string) string { return strings.ReplaceAll(text, "e-mail", "e\u2011mail") }
 
 // maxForm is the most that a template may write, in bytes. Mail programs cut off mails that
 // are much shorter.
@@ -67,10 +67,10 @@ var (
 	errBlank   = errors.New("writes nothing")
 )
 
-// bounded is a text that ends with an error when it becomes too long.
-type bounded struct{ strings.Builder }
+// boundedText is a text that ends with an error when it becomes too long.
+type boundedText struct{ strings.Builder }
 
-func (b *bounded) Write(p []byte) (int, error) {
+func (b *boundedText) Write(p []byte) (int, error) {
 	if b.Len()+len(p) > maxForm {
 		return 0, errTooLong
 	}
@@ -78,7 +78,7 @@ func (b *bounded) Write(p []byte) (int, error) {
 }
 
 func (t *template) write(data map[string]any) (string, error) {
-	var out bounded
+	var out boundedText
 	err := t.exec.Execute(&out, data)
 	if err == nil && strings.TrimSpace(out.String()) == "" {
 		err = errBlank
@@ -109,15 +109,15 @@ func (l *Letters) compose(in *locale, m letter, own forms) (mail.Message, error)
 	return out, err
 }
 
-// inBody is how a text that somebody has typed stands in the body of a mail, inSubject how in
+// escapeBody is how a text that somebody has typed stands in the body of a mail, inSubject how in
 // its subject.
-func inBody(typed string) string    { return unlinked(clean(typed, maxInBody)) }
-func inSubject(typed string) string { return clean(typed, maxInSubject) }
+func escapeBody(typed string) string    { return breakLinks(sanitizeLine(typed, maxInBody)) }
+func escapeSubject(typed string) string { return sanitizeLine(typed, maxInSubject) }
 
 // page returns what the templates of a mail's body know: plain texts, which HTML templates
 // escape (see Variables).
 func (l *Letters) page(in *locale, m letter, ownSubject *template) (map[string]any, error) {
-	values, t := m.values(l.config.Brand.App(), inBody), in.Letters[m.key]
+	values, t := m.values(l.config.Brand.App(), escapeBody), in.Letters[m.key]
 	subject, heading, err := l.subject(in, m, ownSubject)
 	if err != nil {
 		return nil, err
@@ -155,15 +155,15 @@ const maxSubject = 200
 // the subject typed texts have no line breaks, and only administrators have typed them
 // (rules: mail#letters).
 func (l *Letters) subject(in *locale, m letter, own *template) (subject, heading string, err error) {
-	body := m.values(l.config.Brand.App(), inBody)
+	body := m.values(l.config.Brand.App(), escapeBody)
 	m.theirs, m.addresses = nil, nil
-	line := m.values(l.config.Brand.App(), inSubject)
+	line := m.values(l.config.Brand.App(), escapeSubject)
 	if own == nil {
 		text := in.Letters[m.key].Subject
 		return i18n.Fill(text, line), i18n.Fill(text, body), nil
 	}
 	if subject, err = own.subject(in.name, line); err == nil {
-		heading, err = own.subject(in.name, m.values(l.config.Brand.App(), inBody))
+		heading, err = own.subject(in.name, m.values(l.config.Brand.App(), escapeBody))
 	}
 	return subject, heading, err
 }
@@ -178,7 +178,7 @@ func (t *template) subject(lang string, values map[string]string) (string, error
 	if text = strings.TrimSpace(text); err != nil {
 		return "", err
 	}
-	if clean(text, maxSubject) != strings.Join(strings.Fields(text), " ") || strings.ContainsAny(text, "\r\n") {
+	if sanitizeLine(text, maxSubject) != strings.Join(strings.Fields(text), " ") || strings.ContainsAny(text, "\r\n") {
 		return "", fmt.Errorf("%s: writes more than one line of %d characters", t.path, maxSubject)
 	}
 	return text, nil

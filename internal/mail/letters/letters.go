@@ -87,7 +87,7 @@ type letter struct {
 // send writes a letter and queues it. A mail has to arrive: where a template of the operator
 // fails, which the samples at the start did not show, the program's own text takes its place.
 func (l *Letters) send(ctx context.Context, in *locale, m letter) error {
-	own := l.config.Templates.of(in.name, m.key)
+	own := l.config.Templates.templatesOf(in.name, m.key)
 	message, err := l.compose(in, m, own)
 	if err != nil && l.strict {
 		return err

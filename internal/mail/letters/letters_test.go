@@ -36,7 +36,7 @@ func (b *box) Enqueue(_ context.Context, m mail.Message) error {
 func newLetters(t *testing.T, frontend string) (*letters.Letters, *box) {
 	t.Helper()
 	b := &box{}
-	l, err := letters.New(letters.Config{FrontendURL: frontend, Outbox: b, Optional: letters.Optional(), Clock: clock.NewFixed(now)})
+	l, err := letters.New(letters.Config{FrontendURL: frontend, Outbox: b, Optional: letters.OptionalMails(), Clock: clock.NewFixed(now)})
 	if err != nil {
 		t.Fatal(err)
 	}

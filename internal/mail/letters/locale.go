@@ -23,7 +23,7 @@ type locale struct {
 	Privacy  string            `json:"privacy"` // likewise
 	Letters  map[string]texts  `json:"letters"`
 
-	i18n.Figures `json:"-"` // its way to write dates and numbers
+	i18n.Formatter `json:"-"` // its way to write dates and numbers
 
 	name string
 }
@@ -51,7 +51,7 @@ func loadLocales() (map[string]*locale, error) {
 		if err != nil {
 			return nil, err
 		}
-		in := &locale{name: name, Figures: i18n.FiguresOf(name)}
+		in := &locale{name: name, Formatter: i18n.NewFormatter(name)}
 		decoder := json.NewDecoder(bytes.NewReader(file))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(in); err != nil {

@@ -225,7 +225,7 @@ func (l *Letters) sample(ctx context.Context, name, locale string, sparse bool) 
 		return mail.Message{}, err
 	}
 	own, kept := *l, &keeper{}
-	own.config.Outbox, own.config.Clock, own.config.Optional, own.strict = kept, clock.NewFixed(sampleTime), Optional(), true
+	own.config.Outbox, own.config.Clock, own.config.Optional, own.strict = kept, clock.NewFixed(sampleTime), OptionalMails(), true
 	err = m.sample(ctx, &own, locale, sparse)
 	return kept.message, err
 }

@@ -17,15 +17,15 @@ const (
 	receipt = "receipt"
 )
 
-// Optional lists them.
-func Optional() []string { return []string{welcome, receipt} }
+// OptionalMails lists them.
+func OptionalMails() []string { return []string{welcome, receipt} }
 
 // CheckOptional refuses the name of a mail that is not optional.
 func CheckOptional(name string) error {
-	if slices.Contains(Optional(), name) {
+	if slices.Contains(OptionalMails(), name) {
 		return nil
 	}
-	return fmt.Errorf("%q is no optional mail; those are %s", name, strings.Join(Optional(), " and "))
+	return fmt.Errorf("%q is no optional mail; those are %s", name, strings.Join(OptionalMails(), " and "))
 }
 
 // Sends reports whether an optional mail is sent.
@@ -40,7 +40,7 @@ func (l *Letters) Welcome(ctx context.Context, locale, to, name string) error {
 		return nil
 	}
 	return l.send(ctx, l.locale(locale), letter{
-		key: welcome, to: to, link: l.pages().Of(frontend.Billing), theirs: map[string]string{"name": name},
+		key: welcome, to: to, link: l.pages().PageURL(frontend.Billing), theirs: map[string]string{"name": name},
 	})
 }
 
@@ -61,7 +61,7 @@ func (l *Letters) Receipt(ctx context.Context, locale, to string, r Receipt) err
 	}
 	in := l.locale(locale)
 	return l.send(ctx, in, letter{
-		key: receipt, to: to, link: l.pages().Of(frontend.Billing),
+		key: receipt, to: to, link: l.pages().PageURL(frontend.Billing),
 		ours:   map[string]string{"amount": in.Money(r.Amount, r.MinorUnits), "paid": in.Date(r.PaidAt)},
 		admins: map[string]string{"number": r.Number, "what": r.What},
 		theirs: map[string]string{"tenant": r.Tenant},

@@ -14,7 +14,7 @@ func TestOptional(t *testing.T) {
 	for _, c := range []struct {
 		named            []string
 		welcome, receipt bool
-	}{{nil, false, false}, {[]string{"welcome"}, true, false}, {[]string{"receipt"}, false, true}, {letters.Optional(), true, true}} {
+	}{{nil, false, false}, {[]string{"welcome"}, true, false}, {[]string{"receipt"}, false, true}, {letters.OptionalMails(), true, true}} {
 		b := &box{}
 		l, err := letters.New(letters.Config{FrontendURL: "https://app.example.test", Outbox: b, Optional: c.named})
 		if err != nil {
@@ -33,7 +33,7 @@ func TestOptional(t *testing.T) {
 		}
 	}
 	b := &box{}
-	l, err := letters.New(letters.Config{FrontendURL: "https://app.example.test", Outbox: b, Optional: letters.Optional(), Locales: []string{"en", "fr"}})
+	l, err := letters.New(letters.Config{FrontendURL: "https://app.example.test", Outbox: b, Optional: letters.OptionalMails(), Locales: []string{"en", "fr"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,17 +16,17 @@ import (
 
 // Templates are the operator's own mails, read from a folder (rules: mail#templates). nil has
 // none.
-type Templates struct{ own map[place]forms }
+type Templates struct{ own map[templateKey]forms }
 
-// place is one mail in one language.
-type place struct{ locale, mail string }
+// templateKey is one mail in one language.
+type templateKey struct{ locale, mail string }
 
-// of returns the templates of a mail.
-func (t *Templates) of(locale, mail string) forms {
+// templatesOf returns the templates of a mail.
+func (t *Templates) templatesOf(locale, mail string) forms {
 	if t == nil {
 		return forms{}
 	}
-	return t.own[place{locale, mail}]
+	return t.own[templateKey{locale, mail}]
 }
 
 // maxTemplate is the largest template, in bytes.
@@ -41,11 +41,11 @@ func ReadTemplates(dir string, b brand.Brand) (*Templates, []error) {
 	if err != nil {
 		return nil, []error{err}
 	}
-	folders, err := visible(dir)
+	folders, err := visibleNames(dir)
 	if err != nil {
 		return nil, []error{err}
 	}
-	all := &Templates{own: map[place]forms{}}
+	all := &Templates{own: map[templateKey]forms{}}
 	var wrong []error
 	for _, locale := range folders {
 		folder := filepath.Join(dir, locale)
@@ -53,7 +53,7 @@ func ReadTemplates(dir string, b brand.Brand) (*Templates, []error) {
 			wrong = append(wrong, fmt.Errorf("%s: there is no locale %q; the locales are %s", folder, locale, strings.Join(i18n.Locales(), ", ")))
 			continue
 		}
-		files, err := visible(folder)
+		files, err := visibleNames(folder)
 		if err != nil {
 			wrong = append(wrong, err)
 		}
@@ -66,8 +66,8 @@ func ReadTemplates(dir string, b brand.Brand) (*Templates, []error) {
 	return all, wrong
 }
 
-// visible returns the names in a folder, but for those that begin with a dot.
-func visible(dir string) ([]string, error) {
+// visibleNames returns the names in a folder, but for those that begin with a dot.
+func visibleNames(dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	var names []string
 	for _, e := range entries {
@@ -81,7 +81,7 @@ func visible(dir string) ([]string, error) {
 // add reads one file, and tries it with sample data.
 func (t *Templates) add(l *Letters, path, locale, file string) error {
 	extension := filepath.Ext(file)
-	at := place{locale, strings.TrimSuffix(file, extension)}
+	at := templateKey{locale, strings.TrimSuffix(file, extension)}
 	of := t.own[at]
 	form, ok := map[string]**template{".html": &of.html, ".txt": &of.text, ".subject": &of.subject}[extension]
 	if !ok {
@@ -110,7 +110,7 @@ func (t *Templates) add(l *Letters, path, locale, file string) error {
 	default:
 		alone.subject = parsed
 	}
-	l.config.Templates = &Templates{own: map[place]forms{at: alone}}
+	l.config.Templates = &Templates{own: map[templateKey]forms{at: alone}}
 	for _, sparse := range []bool{false, true} {
 		if _, err := l.sample(context.Background(), at.mail, locale, sparse); err != nil {
 			return err

@@ -15,7 +15,7 @@ import (
 
 // ErrUnsupported refuses an amount that the provider cannot charge in its currency. Its key
 // possible_amounts has the nearest ones that it can.
-var ErrUnsupported = fault.Coded(fault.Invalid, fault.PSPAmountUnsupported)
+var ErrUnsupported = fault.NewCoded(fault.Invalid, fault.PSPAmountUnsupported)
 
 // ErrMinorUnits refuses a currency that has too few decimals here: the provider would
 // charge amounts that cannot be written here. Its code is ErrUnsupported's.
@@ -81,8 +81,8 @@ func (e *lookupError) Error() string { return e.cause.Error() }
 // Unwrap returns the cause.
 func (e *lookupError) Unwrap() error { return e.cause }
 
-// Lookup returns an error of a Decimals in the form that IsLookup tells.
-func Lookup(err error) error { return &lookupError{err} }
+// LookupError returns an error of a Decimals in the form that IsLookup tells.
+func LookupError(err error) error { return &lookupError{err} }
 
 // IsLookup reports whether err comes from a Decimals, and so from this service.
 func IsLookup(err error) bool {
@@ -108,7 +108,7 @@ type Units struct {
 func UnitsOf(currency string, decimals int) (Units, error) {
 	currency = strings.ToUpper(currency)
 	theirs, step, most := rulesOf(currency)
-	u := Units{currency: currency, factor: power(theirs - decimals), divisor: power(decimals - theirs)}
+	u := Units{currency: currency, factor: powerOf10(theirs - decimals), divisor: powerOf10(decimals - theirs)}
 	if step%u.factor != 0 {
 		return u, ErrMinorUnits.Wrap(fmt.Errorf("%s has %d decimals here and %d at the provider", currency, decimals, theirs))
 	}
@@ -141,8 +141,8 @@ func rulesOf(currency string) (decimals int, step, most int64) {
 	}
 }
 
-// power returns 10 to the power of n, 1 for a negative n.
-func power(n int) int64 {
+// powerOf10 returns 10 to the power of n, 1 for a negative n.
+func powerOf10(n int) int64 {
 	p := int64(1)
 	for range n {
 		p *= 10
@@ -162,7 +162,7 @@ func (u Units) ToProvider(amount int64) (int64, error) {
 // Check returns ErrUnsupported for an amount that cannot be charged: a negative one, one with
 // smaller parts than the provider takes, and one above its maximum.
 func (u Units) Check(amount int64) error {
-	possible := u.Possible(amount)
+	possible := u.NearestChargeable(amount)
 	if len(possible) == 0 {
 		return nil
 	}
@@ -170,9 +170,9 @@ func (u Units) Check(amount int64) error {
 		Wrap(fmt.Errorf("%d %s is not a multiple of %d up to %d", amount, u.currency, u.step, u.max))
 }
 
-// Possible returns the amounts nearest to one that cannot be charged, in ascending
+// NearestChargeable returns the amounts nearest to one that cannot be charged, in ascending
 // order; none for one that can. It never proposes 0, which is no price but free.
-func (u Units) Possible(amount int64) []int64 {
+func (u Units) NearestChargeable(amount int64) []int64 {
 	below := amount - amount%u.step
 	switch {
 	case amount < 0:
@@ -208,8 +208,8 @@ func (u Units) FromProvider(amount int64) int64 {
 	return (amount*u.divisor + half) / u.factor
 }
 
-// Exactly is FromProvider for an amount that must not be rounded; nil where it would be.
-func (u Units) Exactly(amount *int64) *int64 {
+// FromProviderExact is FromProvider for an amount that must not be rounded; nil where it would be.
+func (u Units) FromProviderExact(amount *int64) *int64 {
 	if amount == nil || *amount%u.factor != 0 {
 		return nil
 	}

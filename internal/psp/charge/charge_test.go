@@ -47,7 +47,7 @@ func TestAmountsThatTheProviderCharges(t *testing.T) {
 			_, err := u.ToProvider(minor)
 			refusal, _ := errors.AsType[*fault.Error](err)
 			if !errors.Is(err, charge.ErrUnsupported) || !cmp.Equal(refusal.Extra["possible_amounts"], any(want)) {
-				t.Errorf("%d %s: %v, possible %v", minor, tt.currency, err, u.Possible(minor))
+				t.Errorf("%d %s: %v, possible %v", minor, tt.currency, err, u.NearestChargeable(minor))
 			}
 			for _, possible := range want {
 				if err := u.Check(possible); err != nil {
@@ -74,7 +74,7 @@ func TestUnitsThereAndBack(t *testing.T) {
 				continue
 			}
 			for minor := int64(0); minor < 5000; minor += 7 {
-				possible := u.Possible(minor)
+				possible := u.NearestChargeable(minor)
 				there, err := u.ToProvider(minor)
 				switch {
 				case len(possible) == 0 && err == nil:

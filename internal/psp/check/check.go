@@ -15,9 +15,9 @@ type Status string
 
 // The statuses.
 const (
-	OK      Status = "ok"
-	Warning Status = "warning"
-	Error   Status = "error"
+	StatusOK      Status = "ok"
+	StatusWarning Status = "warning"
+	StatusError   Status = "error"
 )
 
 // Finding is what one check found.
@@ -67,7 +67,7 @@ func Run(ctx context.Context, cfg Config) []Finding {
 	if c.key(ctx) {
 		c.permissions(ctx)
 		c.webhook(ctx)
-		c.undelivered(ctx)
+		c.checkUndelivered(ctx)
 		c.portal(ctx)
 		c.links(ctx)
 	}
@@ -82,15 +82,15 @@ func (c *checker) note(name string, s Status, detail, fix string) {
 	c.findings = append(c.findings, f)
 }
 
-func (c *checker) ok(name, detail string) { c.note(name, OK, detail, "") }
+func (c *checker) ok(name, detail string) { c.note(name, StatusOK, detail, "") }
 
 // failed notes that the provider did not answer what a check needs.
 func (c *checker) failed(name string, status int, err error) {
 	switch status {
 	case http.StatusForbidden:
-		c.note(name, Warning, "could not be checked: the key may not read it",
+		c.note(name, StatusWarning, "could not be checked: the key may not read it",
 			"Give the restricted key the permission to read it (docs/stripe.md), or check it in Stripe's dashboard.")
 	default:
-		c.note(name, Error, "could not be checked: "+err.Error(), "Try again; if it stays, see https://status.stripe.com.")
+		c.note(name, StatusError, "could not be checked: "+err.Error(), "Try again; if it stays, see https://status.stripe.com.")
 	}
 }

@@ -25,18 +25,18 @@ func (c *checker) key(ctx context.Context) bool {
 	if c.Client.Mode() == "" {
 		what = "a key of no known form"
 	}
-	if c.Client.Restricted() {
+	if c.Client.HasRestrictedKey() {
 		what = "a restricted key of " + c.Client.Mode() + " mode"
 	}
-	account, status, err := psp.Ask(ctx, c.Client, "get account", func(ctx context.Context, api *stripe.Client) (*stripe.Account, error) {
+	account, status, err := psp.Call(ctx, c.Client, "get account", func(ctx context.Context, api *stripe.Client) (*stripe.Account, error) {
 		return api.V1Accounts.Retrieve(ctx, nil)
 	})
 	switch {
 	case status == http.StatusUnauthorized:
-		c.note("key", Error, "Stripe does not know the secret key", "Set TENANTRY_STRIPE_SECRET_KEY to a key from Stripe's dashboard: Developers, API keys.")
+		c.note("key", StatusError, "Stripe does not know the secret key", "Set TENANTRY_STRIPE_SECRET_KEY to a key from Stripe's dashboard: Developers, API keys.")
 		return false
 	case err != nil && status != http.StatusForbidden:
-		c.note("key", Error, "Stripe could not be asked: "+err.Error(), "See that this machine reaches api.stripe.com by https, and try again.")
+		c.note("key", StatusError, "Stripe could not be asked: "+err.Error(), "See that this machine reaches api.stripe.com by https, and try again.")
 		return false
 	}
 	c.ok("key", what)
@@ -54,9 +54,9 @@ func (c *checker) account(a *stripe.Account) {
 	case a.ChargesEnabled:
 		c.ok("account", "account "+a.ID+" can charge")
 	case c.Client.Mode() == psp.TestMode:
-		c.note("account", Warning, "account "+a.ID+" cannot charge yet", "Before live mode, give Stripe the account's details: Settings, Business.")
+		c.note("account", StatusWarning, "account "+a.ID+" cannot charge yet", "Before live mode, give Stripe the account's details: Settings, Business.")
 	default:
-		c.note("account", Error, "account "+a.ID+" cannot charge", "Give Stripe the details that it asks for: Settings, Business.")
+		c.note("account", StatusError, "account "+a.ID+" cannot charge", "Give Stripe the details that it asks for: Settings, Business.")
 	}
 }
 
@@ -66,7 +66,7 @@ func (c *checker) clock(a *stripe.Account) {
 	}
 	theirs, err := http.ParseTime(a.LastResponse.Header.Get("Date"))
 	if err != nil {
-		c.note("clock", Warning, "Stripe did not say what time it is", "")
+		c.note("clock", StatusWarning, "Stripe did not say what time it is", "")
 		return
 	}
 	off := c.Now().Sub(theirs).Round(time.Second)
@@ -74,9 +74,9 @@ func (c *checker) clock(a *stripe.Account) {
 	const fix = "Set the machine's clock, best with NTP: notifications are refused from five minutes on."
 	switch {
 	case off.Abs() >= skewError:
-		c.note("clock", Error, detail, fix)
+		c.note("clock", StatusError, detail, fix)
 	case off.Abs() >= skewWarning:
-		c.note("clock", Warning, detail, fix)
+		c.note("clock", StatusWarning, detail, fix)
 	default:
 		c.ok("clock", "this machine's clock agrees with Stripe's")
 	}
@@ -89,34 +89,34 @@ type permission struct {
 	list func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error
 }
 
-// first reads the beginning of a list.
-func first[T any](list *stripe.V1List[T]) error { return list.Err() }
+// readFirst reads the beginning of a list.
+func readFirst[T any](list *stripe.V1List[T]) error { return list.Err() }
 
 func permissions() []permission {
 	return []permission{
 		{"Customers", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
-			return first(api.V1Customers.List(ctx, &stripe.CustomerListParams{ListParams: one}))
+			return readFirst(api.V1Customers.List(ctx, &stripe.CustomerListParams{ListParams: one}))
 		}},
 		{"Products", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
-			return first(api.V1Products.List(ctx, &stripe.ProductListParams{ListParams: one}))
+			return readFirst(api.V1Products.List(ctx, &stripe.ProductListParams{ListParams: one}))
 		}},
 		{"Prices", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
-			return first(api.V1Prices.List(ctx, &stripe.PriceListParams{ListParams: one}))
+			return readFirst(api.V1Prices.List(ctx, &stripe.PriceListParams{ListParams: one}))
 		}},
 		{"Checkout Sessions", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
-			return first(api.V1CheckoutSessions.List(ctx, &stripe.CheckoutSessionListParams{ListParams: one}))
+			return readFirst(api.V1CheckoutSessions.List(ctx, &stripe.CheckoutSessionListParams{ListParams: one}))
 		}},
 		{"Subscriptions", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
-			return first(api.V1Subscriptions.List(ctx, &stripe.SubscriptionListParams{ListParams: one}))
+			return readFirst(api.V1Subscriptions.List(ctx, &stripe.SubscriptionListParams{ListParams: one}))
 		}},
 		{"Invoices", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
-			return first(api.V1Invoices.List(ctx, &stripe.InvoiceListParams{ListParams: one}))
+			return readFirst(api.V1Invoices.List(ctx, &stripe.InvoiceListParams{ListParams: one}))
 		}},
 		{"Invoice items", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
-			return first(api.V1InvoiceItems.List(ctx, &stripe.InvoiceItemListParams{ListParams: one}))
+			return readFirst(api.V1InvoiceItems.List(ctx, &stripe.InvoiceItemListParams{ListParams: one}))
 		}},
 		{"Charges and Refunds", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
-			return first(api.V1Refunds.List(ctx, &stripe.RefundListParams{ListParams: one}))
+			return readFirst(api.V1Refunds.List(ctx, &stripe.RefundListParams{ListParams: one}))
 		}},
 		{"Payment Intents", func(ctx context.Context, api *stripe.Client, _ stripe.ListParams) error {
 			// Only single ones are read. One that does not exist is found missing by who may read.
@@ -127,13 +127,13 @@ func permissions() []permission {
 			return err
 		}},
 		{"Payment Methods", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
-			return first(api.V1PaymentMethods.List(ctx, &stripe.PaymentMethodListParams{ListParams: one}))
+			return readFirst(api.V1PaymentMethods.List(ctx, &stripe.PaymentMethodListParams{ListParams: one}))
 		}},
 		{"Billing Meters", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
-			return first(api.V1BillingMeters.List(ctx, &stripe.BillingMeterListParams{ListParams: one}))
+			return readFirst(api.V1BillingMeters.List(ctx, &stripe.BillingMeterListParams{ListParams: one}))
 		}},
 		{"Events", func(ctx context.Context, api *stripe.Client, one stripe.ListParams) error {
-			return first(api.V1Events.List(ctx, &stripe.EventListParams{ListParams: one}))
+			return readFirst(api.V1Events.List(ctx, &stripe.EventListParams{ListParams: one}))
 		}},
 	}
 }
@@ -142,14 +142,14 @@ func permissions() []permission {
 func (c *checker) permissions(ctx context.Context) {
 	for _, p := range permissions() {
 		name := "permission: " + p.name
-		_, status, err := psp.Ask(ctx, c.Client, "list "+p.name, func(ctx context.Context, api *stripe.Client) (struct{}, error) {
+		_, status, err := psp.Call(ctx, c.Client, "list "+p.name, func(ctx context.Context, api *stripe.Client) (struct{}, error) {
 			return struct{}{}, p.list(ctx, api, stripe.ListParams{Limit: stripe.Int64(1)})
 		})
 		switch {
 		case err == nil:
 			c.ok(name, "can be read")
 		case status == http.StatusForbidden:
-			c.note(name, Error, "the key may not read it", "Give the restricted key the permission "+p.name+" (docs/stripe.md says which).")
+			c.note(name, StatusError, "the key may not read it", "Give the restricted key the permission "+p.name+" (docs/stripe.md says which).")
 		default:
 			c.failed(name, status, err)
 		}

@@ -15,26 +15,26 @@ import (
 func (c *checker) links(ctx context.Context) {
 	for _, link := range c.Links {
 		name := "price: " + link.Name
-		price, wrong, fix, err := link.look(ctx, c.Client)
+		price, wrong, fix, err := link.inspect(ctx, c.Client)
 		switch {
 		case err != nil:
 			c.failed(name, 0, err)
 		case wrong != "":
-			c.note(name, Error, wrong, fix)
+			c.note(name, StatusError, wrong, fix)
 		case c.meter(ctx, name, link, price):
 			c.ok(name, link.PSPPriceID)
 		}
 	}
 }
 
-// Wrong asks the provider and says what is wrong with a link, "" if nothing is.
-func (l Link) Wrong(ctx context.Context, client *psp.Client) (string, error) {
-	_, wrong, _, err := l.look(ctx, client)
+// FindProblem asks the provider and says what is wrong with a link, "" if nothing is.
+func (l Link) FindProblem(ctx context.Context, client *psp.Client) (string, error) {
+	_, wrong, _, err := l.inspect(ctx, client)
 	return wrong, err
 }
 
-// look reads the price of a link, and says what is wrong with it and what to do.
-func (l Link) look(ctx context.Context, client *psp.Client) (price psp.Price, wrong, fix string, err error) {
+// inspect reads the price of a link, and says what is wrong with it and what to do.
+func (l Link) inspect(ctx context.Context, client *psp.Client) (price psp.Price, wrong, fix string, err error) {
 	price, err = client.GetPrice(ctx, l.PSPPriceID)
 	switch {
 	case errors.Is(err, psp.ErrNotFound):
@@ -82,7 +82,7 @@ func (c *checker) meter(ctx context.Context, name string, link Link, price psp.P
 		return true
 	}
 	if price.MeterID == "" {
-		c.note(name, Error, link.PSPPriceID+" bills no meter", "Link a price that is billed by a meter.")
+		c.note(name, StatusError, link.PSPPriceID+" bills no meter", "Link a price that is billed by a meter.")
 		return false
 	}
 	meter, err := c.Client.GetMeter(ctx, price.MeterID)
@@ -91,7 +91,7 @@ func (c *checker) meter(ctx context.Context, name string, link Link, price psp.P
 		c.failed(name, 0, err)
 		return false
 	case !meter.Active:
-		c.note(name, Error, "the meter "+meter.EventName+" of "+link.PSPPriceID+" is inactive", "Reactivate it in Stripe's dashboard: Billing, Meters.")
+		c.note(name, StatusError, "the meter "+meter.EventName+" of "+link.PSPPriceID+" is inactive", "Reactivate it in Stripe's dashboard: Billing, Meters.")
 		return false
 	}
 	return true

@@ -25,7 +25,7 @@ const (
 
 // webhook checks the endpoint that sends notifications here.
 func (c *checker) webhook(ctx context.Context) {
-	all, status, err := psp.Ask(ctx, c.Client, "list webhook endpoints", func(ctx context.Context, api *stripe.Client) ([]*stripe.WebhookEndpoint, error) {
+	all, status, err := psp.Call(ctx, c.Client, "list webhook endpoints", func(ctx context.Context, api *stripe.Client) ([]*stripe.WebhookEndpoint, error) {
 		var all []*stripe.WebhookEndpoint
 		list := api.V1WebhookEndpoints.List(ctx, &stripe.WebhookEndpointListParams{ListParams: stripe.ListParams{Limit: stripe.Int64(100)}})
 		for endpoint, err := range list.All(ctx) {
@@ -41,7 +41,7 @@ func (c *checker) webhook(ctx context.Context) {
 		return
 	}
 	if c.WebhookURL == "" {
-		c.note("webhook", Warning, fmt.Sprintf("there are %d endpoints; where this service is reached is not known", len(all)),
+		c.note("webhook", StatusWarning, fmt.Sprintf("there are %d endpoints; where this service is reached is not known", len(all)),
 			"Set TENANTRY_PUBLIC_URL, and check again.")
 		return
 	}
@@ -50,13 +50,13 @@ func (c *checker) webhook(ctx context.Context) {
 		i = slices.IndexFunc(all, func(e *stripe.WebhookEndpoint) bool { return e.URL == c.WebhookURL })
 	}
 	if i < 0 {
-		c.note("webhook", Error, "no endpoint sends notifications to "+c.WebhookURL,
+		c.note("webhook", StatusError, "no endpoint sends notifications to "+c.WebhookURL,
 			"Add an endpoint with this URL (Developers, Webhooks) and the events "+strings.Join(c.Types, ", ")+
 				", and set TENANTRY_STRIPE_WEBHOOK_SECRET to its signing secret.")
 		return
 	}
 	if all[i].Status != "enabled" {
-		c.note("webhook", Error, "the endpoint "+all[i].ID+" is "+all[i].Status, "Enable it: Developers, Webhooks. What was missed is caught up with by itself.")
+		c.note("webhook", StatusError, "the endpoint "+all[i].ID+" is "+all[i].Status, "Enable it: Developers, Webhooks. What was missed is caught up with by itself.")
 	} else {
 		c.ok("webhook", "the endpoint "+all[i].ID+" sends to "+c.WebhookURL)
 	}
@@ -66,27 +66,27 @@ func (c *checker) webhook(ctx context.Context) {
 
 // events compares the events that an endpoint sends with those that are handled.
 func (c *checker) events(e *stripe.WebhookEndpoint) {
-	missing := without(c.Types, e.EnabledEvents)
-	superfluous := without(e.EnabledEvents, c.Types)
+	missing := missingFrom(c.Types, e.EnabledEvents)
+	superfluous := missingFrom(e.EnabledEvents, c.Types)
 	if slices.Contains(e.EnabledEvents, "*") {
 		missing = nil
 		superfluous = []string{"all events"}
 	}
 	if len(missing) > 0 {
-		c.note("missing events", Error, "not sent are "+strings.Join(missing, ", "), "Select them at the endpoint "+e.ID+": Developers, Webhooks.")
+		c.note("missing events", StatusError, "not sent are "+strings.Join(missing, ", "), "Select them at the endpoint "+e.ID+": Developers, Webhooks.")
 	} else {
 		c.ok("missing events", fmt.Sprintf("all %d that are handled are sent", len(c.Types)))
 	}
 	if len(superfluous) > 0 {
-		c.note("superfluous events", Warning, "sent and not handled: "+strings.Join(superfluous, ", "),
+		c.note("superfluous events", StatusWarning, "sent and not handled: "+strings.Join(superfluous, ", "),
 			"They do no harm but cost calls. Select only "+strings.Join(c.Types, ", ")+".")
 	} else {
 		c.ok("superfluous events", "none is sent")
 	}
 }
 
-// without returns what is in a and not in b.
-func without(a, b []string) []string {
+// missingFrom returns what is in a and not in b.
+func missingFrom(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(s string) bool { return slices.Contains(b, s) })
 }
 
@@ -94,24 +94,24 @@ func without(a, b []string) []string {
 func (c *checker) received() {
 	const name, fix = "last notification", "Send a test event to the endpoint and see that it is answered with 200: Developers, Webhooks."
 	if c.LastReceived.IsZero() {
-		c.note(name, Warning, "none was received so far", fix)
+		c.note(name, StatusWarning, "none was received so far", fix)
 		return
 	}
 	ago := c.Now().Sub(c.LastReceived)
 	detail := fmt.Sprintf("received %s ago, at %s", max(ago, 0).Round(time.Second), c.LastReceived.UTC().Format(time.RFC3339))
 	if ago > silence {
-		c.note(name, Warning, detail, fix)
+		c.note(name, StatusWarning, detail, fix)
 		return
 	}
 	c.ok(name, detail)
 }
 
-// undelivered checks whether events are waiting to be delivered.
-func (c *checker) undelivered(ctx context.Context) {
+// checkUndelivered checks whether events are waiting to be delivered.
+func (c *checker) checkUndelivered(ctx context.Context) {
 	const name = "undelivered events"
 	n, oldest := 0, time.Time{}
 	for types := range slices.Chunk(c.Types, typesMax) {
-		found, status, err := psp.Ask(ctx, c.Client, "list undelivered events", func(ctx context.Context, api *stripe.Client) ([]*stripe.Event, error) {
+		found, status, err := psp.Call(ctx, c.Client, "list undelivered events", func(ctx context.Context, api *stripe.Client) ([]*stripe.Event, error) {
 			list := api.V1Events.List(ctx, &stripe.EventListParams{
 				ListParams:      stripe.ListParams{Limit: stripe.Int64(100)},
 				CreatedRange:    &stripe.RangeQueryParams{GreaterThanOrEqual: c.Now().Add(-retried).Unix()},
@@ -145,6 +145,6 @@ func (c *checker) undelivered(ctx context.Context) {
 	if n >= 100 {
 		count = "100 or more in the last three days"
 	}
-	c.note(name, Warning, count+", the oldest of "+oldest.UTC().Format(time.RFC3339),
+	c.note(name, StatusWarning, count+", the oldest of "+oldest.UTC().Format(time.RFC3339),
 		"See why the endpoint refuses them: Developers, Webhooks. The service catches up by itself within an hour.")
 }

@@ -14,9 +14,9 @@ import (
 	"github.com/tenantry/tenantry/internal/jobs"
 )
 
-// LoggedDifference is the text of the warning for each difference that is found in the
+// DifferenceMessage is the text of the warning for each difference that is found in the
 // background.
-const LoggedDifference = "a difference from the payment provider"
+const DifferenceMessage = "a difference from the payment provider"
 
 const (
 	// partTime is how long a job works on its part, less than a job may take.
@@ -42,10 +42,10 @@ type Comparison[W any] struct {
 	Run func(ctx context.Context, p *Part, w *W) (done bool, err error)
 }
 
-// Now compares everything and repairs differences, unless it is a dry run. It returns
+// Compare compares everything and repairs differences, unless it is a dry run. It returns
 // the differences that it found, also beside an error. The error names what could
 // not be compared.
-func (c Comparison[W]) Now(ctx context.Context, dryRun bool) ([]Difference, error) {
+func (c Comparison[W]) Compare(ctx context.Context, dryRun bool) ([]Difference, error) {
 	found := []Difference{}
 	p := &Part{
 		Repair: !dryRun, due: func() bool { return false },
@@ -76,7 +76,7 @@ func (c Comparison[W]) HandlePart(ctx context.Context, job jobs.Job) error {
 	defer cancel()
 	p := &Part{Repair: true, due: func() bool { return soon.Err() != nil }}
 	p.report = func(d Difference) {
-		c.Log.WarnContext(ctx, LoggedDifference, "difference", d.String())
+		c.Log.WarnContext(ctx, DifferenceMessage, "difference", d.String())
 	}
 	done, err := c.Run(ctx, p, &w)
 	for _, failure := range p.failures {
@@ -99,13 +99,13 @@ type Part struct {
 	inARow   int
 }
 
-// Due reports whether the time of the part is over, so that the next one goes on.
-func (p *Part) Due() bool { return p.due() }
+// IsOver reports whether the time of the part is over, so that the next one goes on.
+func (p *Part) IsOver() bool { return p.due() }
 
-// Note reports differences and keeps a failure, which names what could not be
+// Report reports differences and keeps a failure, which names what could not be
 // compared. It returns an error after so many failures in a row that the rest would
 // fail too; that error ends the comparison.
-func (p *Part) Note(found []Difference, err error) error {
+func (p *Part) Report(found []Difference, err error) error {
 	for _, d := range found {
 		p.report(d)
 	}
@@ -123,9 +123,9 @@ func (p *Part) Note(found []Difference, err error) error {
 // maxNamed is how many failures an error names.
 const maxNamed = 5
 
-// Together returns failures, nil among them or not, as one error. It names the first few and
+// JoinErrors returns failures, nil among them or not, as one error. It names the first few and
 // counts the others: while the provider is away everything that is compared fails.
-func Together(failures []error) error {
+func JoinErrors(failures []error) error {
 	failures = slices.DeleteFunc(failures, func(err error) bool { return err == nil })
 	if more := len(failures) - maxNamed; more > 0 {
 		failures = append(failures[:maxNamed], fmt.Errorf("and %d more failures", more))

@@ -29,8 +29,8 @@ type DifferenceOf string
 
 // What is compared.
 const (
-	OfSubscription DifferenceOf = "subscription"
-	OfInvoice      DifferenceOf = "invoice"
+	SubscriptionDifference DifferenceOf = "subscription"
+	InvoiceDifference      DifferenceOf = "invoice"
 )
 
 // DifferenceKind says what sort of difference it is.
@@ -38,29 +38,29 @@ type DifferenceKind string
 
 // The kinds of differences.
 const (
-	// Differs is a field with another value at the provider. That value is taken
+	// KindDiffers is a field with another value at the provider. That value is taken
 	// over, except in an invoice that was issued here.
-	Differs DifferenceKind = "differs"
-	// MissingHere is a subscription or an invoice of a tenant that is not known here.
+	KindDiffers DifferenceKind = "differs"
+	// KindMissingHere is a subscription or an invoice of a tenant that is not known here.
 	// It is adopted, or issued.
-	MissingHere DifferenceKind = "missing_here"
-	// MissingThere is unknown to the provider: a subscription that runs here, which
+	KindMissingHere DifferenceKind = "missing_here"
+	// KindMissingThere is unknown to the provider: a subscription that runs here, which
 	// then ends, or an invoice, which stays if it was issued here.
-	MissingThere DifferenceKind = "missing_there"
-	// StillRunning is a subscription that has ended here and not at the provider. It
+	KindMissingThere DifferenceKind = "missing_there"
+	// KindStillRunning is a subscription that has ended here and not at the provider. It
 	// is canceled there if it was replaced, and otherwise left to the operator.
-	StillRunning DifferenceKind = "still_running"
-	// NotTakenOver is a subscription that cannot exist here, because of its plan,
+	KindStillRunning DifferenceKind = "still_running"
+	// KindNotTakenOver is a subscription that cannot exist here, because of its plan,
 	// currency or status, or because the tenant has another. It is left to the
 	// operator.
-	NotTakenOver DifferenceKind = "not_taken_over"
+	KindNotTakenOver DifferenceKind = "not_taken_over"
 )
 
 // String returns the difference in one line.
 func (d Difference) String() string {
 	line := fmt.Sprintf("%s: %s %s of tenant %s", d.Kind, d.Of, d.PSPID, d.TenantID)
 	if d.Field != "" {
-		line += fmt.Sprintf(": %s is %s here, %s there", d.Field, orNone(d.Here), orNone(d.There))
+		line += fmt.Sprintf(": %s is %s here, %s there", d.Field, textOrNone(d.Here), textOrNone(d.There))
 	}
 	switch {
 	case d.Repaired:
@@ -71,7 +71,7 @@ func (d Difference) String() string {
 	return line
 }
 
-func orNone(value string) string {
+func textOrNone(value string) string {
 	if value == "" {
 		return "none"
 	}

@@ -13,16 +13,16 @@ func ExampleDifference() {
 	tenant := uuid.MustParse("01990000-0000-7000-8000-000000000001")
 	for _, d := range []compare.Difference{
 		{
-			Of: compare.OfSubscription, Kind: compare.Differs, TenantID: tenant, PSPID: "sub_1Pq", Field: "status",
+			Of: compare.SubscriptionDifference, Kind: compare.KindDiffers, TenantID: tenant, PSPID: "sub_1Pq", Field: "status",
 			Here: "active", There: "canceled", Repaired: true,
 		},
-		{Of: compare.OfInvoice, Kind: compare.MissingHere, TenantID: tenant, PSPID: "in_1Pr", Repaired: true},
-		{Of: compare.OfInvoice, Kind: compare.Differs, TenantID: tenant, PSPID: "in_1Ps", Field: "status", Here: "open", There: "paid", Repaired: true},
+		{Of: compare.InvoiceDifference, Kind: compare.KindMissingHere, TenantID: tenant, PSPID: "in_1Pr", Repaired: true},
+		{Of: compare.InvoiceDifference, Kind: compare.KindDiffers, TenantID: tenant, PSPID: "in_1Ps", Field: "status", Here: "open", There: "paid", Repaired: true},
 		{
-			Of: compare.OfInvoice, Kind: compare.Differs, TenantID: tenant, PSPID: "in_1Pt", Field: "total",
+			Of: compare.InvoiceDifference, Kind: compare.KindDiffers, TenantID: tenant, PSPID: "in_1Pt", Field: "total",
 			Here: "1900", There: "2900", Reason: "an invoice that was issued is never changed",
 		},
-		{Of: compare.OfSubscription, Kind: compare.NotTakenOver, TenantID: tenant, PSPID: "sub_1Pu", Field: "price", There: "price_1Pv"},
+		{Of: compare.SubscriptionDifference, Kind: compare.KindNotTakenOver, TenantID: tenant, PSPID: "sub_1Pu", Field: "price", There: "price_1Pv"},
 	} {
 		fmt.Println(d)
 	}

@@ -26,7 +26,7 @@ func TestTogether(t *testing.T) {
 		if n > 0 {
 			failures[1] = first
 		}
-		err := compare.Together(failures)
+		err := compare.JoinErrors(failures)
 		if got := fmt.Sprint(err); got != want {
 			t.Errorf("of %d: %q", n, got)
 		}

@@ -32,10 +32,10 @@ type UsageError struct {
 // UsageErrors reads the report of an event of EventErrors or EventNoMeter. The
 // report has samples alone; total is how many reports are wrong.
 func (r Reader) UsageErrors(ctx context.Context, eventID string) (samples []UsageError, total int, err error) {
-	found, _, err := psp.Ask(ctx, r.Client, "get usage errors", func(ctx context.Context, api *stripe.Client) (usageErrors, error) {
+	found, _, err := psp.Call(ctx, r.Client, "get usage errors", func(ctx context.Context, api *stripe.Client) (usageErrors, error) {
 		e, err := api.V2CoreEvents.Retrieve(ctx, eventID, nil)
 		if err != nil {
-			return usageErrors{}, asFirstVersion(err)
+			return usageErrors{}, convertToV1(err)
 		}
 		switch e := e.(type) {
 		case *stripe.V1BillingMeterErrorReportTriggeredEvent:
@@ -49,9 +49,9 @@ func (r Reader) UsageErrors(ctx context.Context, eventID string) (samples []Usag
 	return found.samples(), found.ErrorCount, err
 }
 
-// asFirstVersion returns a refusal of the API's second version as one of the first, which
+// convertToV1 returns a refusal of the API's second version as one of the first, which
 // everything else here knows.
-func asFirstVersion(err error) error {
+func convertToV1(err error) error {
 	e, ok := errors.AsType[*stripe.V2RawError](err)
 	if !ok {
 		return err

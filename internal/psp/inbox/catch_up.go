@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// LoggedMissed is the text of the warning about notifications that never came.
-const LoggedMissed = "events of the payment provider came without a notification"
+// MissedMessage is the text of the warning about notifications that never came.
+const MissedMessage = "events of the payment provider came without a notification"
 
 const (
 	// catchUpOverlap is how much of the list is read again each time: an event may
@@ -19,9 +19,9 @@ const (
 	catchUpMost = 30 * 24 * time.Hour
 )
 
-// ShortestMemory is how long handled events must be remembered: the provider can still name
+// MinRetention is how long handled events must be remembered: the provider can still name
 // them, and one that is not known would be handled again.
-const ShortestMemory = catchUpMost
+const MinRetention = catchUpMost
 
 // DeleteOld deletes at most limit handled events that were received from (inclusive) to
 // before (exclusive), the oldest first, and returns when they were.
@@ -64,7 +64,7 @@ func (r *Receiver) CatchUp(ctx context.Context) (int, error) {
 		}
 	}
 	if missed > 0 {
-		r.log.WarnContext(ctx, LoggedMissed, "count", missed)
+		r.log.WarnContext(ctx, MissedMessage, "count", missed)
 	}
 	return missed, r.inbox.moveCursor(ctx, now)
 }

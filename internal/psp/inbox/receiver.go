@@ -94,7 +94,7 @@ func NewReceiver(d ReceiverDeps) (*Receiver, error) {
 	return r, nil
 }
 
-// On registers a handler for a kind of event, such as "invoice.paid", or for all
+// HandleKind registers a handler for a kind of event, such as "invoice.paid", or for all
 // kinds with a prefix if kind ends with a dot, such as "invoice.". All that match
 // run, in the order of their registration. It must not be called once jobs run. It
 // panics on a prefix whose types are not known (see typesBelow), since CatchUp would
@@ -104,7 +104,7 @@ func NewReceiver(d ReceiverDeps) (*Receiver, error) {
 // each event of that kind. The handler of a prefix only looks at the present state
 // of the object, so it gets the last event alone, and many notifications at once
 // cost one call to the provider.
-func (r *Receiver) On(kind string, handle Handler) {
+func (r *Receiver) HandleKind(kind string, handle Handler) {
 	if strings.HasSuffix(kind, ".") && typesBelow[kind] == nil {
 		panic("inbox: no types of events are known for " + kind)
 	}
@@ -137,16 +137,16 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 	if err != nil {
 		var tooLarge *http.MaxBytesError
 		if errors.As(err, &tooLarge) {
-			refuse(w, http.StatusRequestEntityTooLarge, "The request body is too large.")
+			writeError(w, http.StatusRequestEntityTooLarge, "The request body is too large.")
 			return
 		}
-		refuse(w, http.StatusBadRequest, "The request body could not be read.")
+		writeError(w, http.StatusBadRequest, "The request body could not be read.")
 		return
 	}
 	event, err := r.verify(body, req.Header.Get("Stripe-Signature"))
 	if err != nil {
 		r.log.WarnContext(ctx, "a notification was refused", "error", err)
-		refuse(w, http.StatusBadRequest, "This is not a notification that the payment provider signed just now.")
+		writeError(w, http.StatusBadRequest, "This is not a notification that the payment provider signed just now.")
 		return
 	}
 	if _, err := r.accept(ctx, event); err != nil {
@@ -156,10 +156,10 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 			status = http.StatusServiceUnavailable
 			w.Header().Set("Retry-After", "1")
 		}
-		refuse(w, status, "The notification could not be stored.")
+		writeError(w, status, "The notification could not be stored.")
 		return
 	}
-	answer(w, http.StatusOK, Receipt{Received: true})
+	writeJSON(w, http.StatusOK, Receipt{Received: true})
 }
 
 // accept stores an event and the job to handle it together, once per event id.
@@ -170,7 +170,7 @@ func (r *Receiver) accept(ctx context.Context, e psp.Event) (isNew bool, err err
 		return false, nil
 	}
 	// This finds most repeated events without a transaction.
-	if known, err := r.inbox.known(ctx, e.ID); err != nil || known {
+	if known, err := r.inbox.isStored(ctx, e.ID); err != nil || known {
 		return false, err
 	}
 	err = r.db.Tx(ctx, func(ctx context.Context) error {
@@ -194,12 +194,12 @@ func (r *Receiver) HandleEvent(ctx context.Context, job jobs.Job) error {
 	if e.ObjectID == "" { // stored by a version that did not ignore it
 		return r.inbox.markHandled(ctx, []psp.Event{e}, r.clock.Now())
 	}
-	waiting, err := r.inbox.waiting(ctx, e)
+	waiting, err := r.inbox.listPending(ctx, e)
 	if err != nil {
 		return err
 	}
 	for _, reg := range r.handlers {
-		for _, e := range reg.of(waiting) {
+		for _, e := range reg.filterEvents(waiting) {
 			if err := reg.handle(ctx, e); err != nil {
 				return fmt.Errorf("%s %s: %w", e.Type, e.ID, err)
 			}
@@ -218,8 +218,8 @@ func (r *Receiver) Backlog(ctx context.Context) (waiting int64, lag time.Duratio
 	return waiting, max(0, r.clock.Now().Sub(oldest)), nil
 }
 
-// of returns those of the events about one object that the handler gets (see On).
-func (reg registration) of(events []psp.Event) []psp.Event {
+// filterEvents returns those of the events about one object that the handler gets (see On).
+func (reg registration) filterEvents(events []psp.Event) []psp.Event {
 	var its []psp.Event
 	for _, e := range events {
 		switch {
@@ -232,11 +232,11 @@ func (reg registration) of(events []psp.Event) []psp.Event {
 	return its
 }
 
-func refuse(w http.ResponseWriter, status int, message string) {
-	answer(w, status, map[string]string{"message": message})
+func writeError(w http.ResponseWriter, status int, message string) {
+	writeJSON(w, status, map[string]string{"message": message})
 }
 
-func answer(w http.ResponseWriter, status int, body any) {
+func writeJSON(w http.ResponseWriter, status int, body any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	// An error means that the connection is gone.

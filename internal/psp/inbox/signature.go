@@ -32,7 +32,7 @@ func (r *Receiver) verify(body []byte, signature string) (psp.Event, error) {
 			errs = append(errs, err)
 			continue
 		}
-		if fromFuture(signature) {
+		if isFromFuture(signature) {
 			return psp.Event{}, errFuture
 		}
 		if mode := r.client.Mode(); mode != "" && (mode == psp.LiveMode) != isLive {
@@ -59,10 +59,10 @@ func readSigned(body []byte, signature, secret string) (e psp.Event, isLive bool
 	return e, whole.Livemode, err
 }
 
-// fromFuture reports whether a signature's timestamp is too far ahead, which the library
+// isFromFuture reports whether a signature's timestamp is too far ahead, which the library
 // does not check. Like the library it takes the last one. The provider signs by the real
 // clock, also in the sandbox.
-func fromFuture(signature string) bool {
+func isFromFuture(signature string) bool {
 	ahead := false
 	for pair := range strings.SplitSeq(signature, ",") {
 		if text, ok := strings.CutPrefix(pair, "t="); ok {

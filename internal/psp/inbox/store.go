@@ -38,15 +38,15 @@ func (s store) moveCursor(ctx context.Context, to time.Time) error {
 	return sqldb.Wrap(s.q(ctx).MoveCursor(ctx, to), "move the cursor of provider events")
 }
 
-// known reports whether an event was stored before.
-func (s store) known(ctx context.Context, id string) (bool, error) {
+// isStored reports whether an event was stored before.
+func (s store) isStored(ctx context.Context, id string) (bool, error) {
 	known, err := s.q(ctx).EventIsKnown(ctx, id)
 	return known, sqldb.Wrap(err, "look for a notification")
 }
 
-// waiting returns the events about e's object that are not handled yet, in the order
+// listPending returns the events about e's object that are not handled yet, in the order
 // in which they came.
-func (s store) waiting(ctx context.Context, e psp.Event) ([]psp.Event, error) {
+func (s store) listPending(ctx context.Context, e psp.Event) ([]psp.Event, error) {
 	rows, err := s.q(ctx).WaitingEvents(ctx, e.ObjectID)
 	events := make([]psp.Event, len(rows))
 	for i, row := range rows {

@@ -87,7 +87,7 @@ func (i Item) Line() psp.InvoiceLine {
 // InvoiceOf returns the invoice that has an item, "" while it waits for one. It is
 // psp.ErrNotFound if the item does not exist any more.
 func (i Items) InvoiceOf(ctx context.Context, id string) (string, error) {
-	item, _, err := psp.Ask(ctx, i.Client, "get invoice item", func(ctx context.Context, api *stripe.Client) (*stripe.InvoiceItem, error) {
+	item, _, err := psp.Call(ctx, i.Client, "get invoice item", func(ctx context.Context, api *stripe.Client) (*stripe.InvoiceItem, error) {
 		return api.V1InvoiceItems.Retrieve(ctx, id, nil)
 	})
 	if err != nil || item.Invoice == nil {
@@ -96,14 +96,14 @@ func (i Items) InvoiceOf(ctx context.Context, id string) (string, error) {
 	return item.Invoice.ID, nil
 }
 
-// On returns the items of an invoice.
-func (i Items) On(ctx context.Context, invoiceID string) ([]Item, error) {
+// ListOfInvoice returns the items of an invoice.
+func (i Items) ListOfInvoice(ctx context.Context, invoiceID string) ([]Item, error) {
 	return i.list(ctx, "list items of an invoice", &stripe.InvoiceItemListParams{Invoice: stripe.String(invoiceID)})
 }
 
 // Sum returns what items come to.
-func Sum(all []Item) psp.Waiting {
-	var sum psp.Waiting
+func Sum(all []Item) psp.PendingAmounts {
+	var sum psp.PendingAmounts
 	for _, item := range all {
 		sum.Currency = string(item.raw.Currency)
 		sum.Credit += min(item.raw.Amount, 0)
@@ -112,14 +112,14 @@ func Sum(all []Item) psp.Waiting {
 	return sum
 }
 
-// Again makes items again, which were on one invoice, so that they wait for the next one.
+// Recreate makes items again, which were on one invoice, so that they wait for the next one.
 // since is when that invoice was made. Each is made once, however often it is asked for:
 // for a day by its key, and at any time because it names the item that it stands in for.
-func (i Items) Again(ctx context.Context, all []Item, since time.Time) error {
+func (i Items) Recreate(ctx context.Context, all []Item, since time.Time) error {
 	if len(all) == 0 {
 		return nil
 	}
-	made, err := i.made(ctx, all[0].raw.Customer.ID, since)
+	made, err := i.listReplaced(ctx, all[0].raw.Customer.ID, since)
 	if err != nil {
 		return err
 	}
@@ -127,14 +127,14 @@ func (i Items) Again(ctx context.Context, all []Item, since time.Time) error {
 		if made[item.ID] {
 			continue
 		}
-		if err := i.again(ctx, item, since); err != nil {
+		if err := i.recreateItem(ctx, item, since); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (i Items) again(ctx context.Context, item Item, since time.Time) error {
+func (i Items) recreateItem(ctx context.Context, item Item, since time.Time) error {
 	old := item.raw
 	params := &stripe.InvoiceItemCreateParams{
 		Params:   stripe.Params{IdempotencyKey: stripe.String("again-" + item.ID)},
@@ -157,7 +157,7 @@ func (i Items) again(ctx context.Context, item Item, since time.Time) error {
 		_, err := api.V1InvoiceItems.Create(ctx, params)
 		return struct{}{}, err
 	}, func(ctx context.Context) (struct{}, error) {
-		made, err := i.made(ctx, old.Customer.ID, since)
+		made, err := i.listReplaced(ctx, old.Customer.ID, since)
 		if err == nil && !made[item.ID] {
 			err = psp.ErrNotDone
 		}
@@ -166,9 +166,9 @@ func (i Items) again(ctx context.Context, item Item, since time.Time) error {
 	return err
 }
 
-// made returns the items of a customer that others stand in for, which were made since a
+// listReplaced returns the items of a customer that others stand in for, which were made since a
 // time.
-func (i Items) made(ctx context.Context, customerID string, since time.Time) (map[string]bool, error) {
+func (i Items) listReplaced(ctx context.Context, customerID string, since time.Time) (map[string]bool, error) {
 	all, err := i.list(ctx, "list invoice items", &stripe.InvoiceItemListParams{
 		Customer: stripe.String(customerID), CreatedRange: &stripe.RangeQueryParams{GreaterThanOrEqual: since.Unix()},
 	})
@@ -180,7 +180,7 @@ func (i Items) made(ctx context.Context, customerID string, since time.Time) (ma
 }
 
 func (i Items) list(ctx context.Context, op string, params *stripe.InvoiceItemListParams) ([]Item, error) {
-	all, _, err := psp.Ask(ctx, i.Client, op, func(ctx context.Context, api *stripe.Client) (all []Item, _ error) {
+	all, _, err := psp.Call(ctx, i.Client, op, func(ctx context.Context, api *stripe.Client) (all []Item, _ error) {
 		params := *params
 		params.Limit = stripe.Int64(100)
 		for item, err := range api.V1InvoiceItems.List(ctx, &params).All(ctx) {

@@ -19,10 +19,10 @@ const (
 
 // The verification of a tax ID.
 const (
-	Pending     = string(stripe.TaxIDVerificationStatusPending)
-	Verified    = string(stripe.TaxIDVerificationStatusVerified)
-	Unverified  = string(stripe.TaxIDVerificationStatusUnverified)
-	Unavailable = string(stripe.TaxIDVerificationStatusUnavailable)
+	StatusPending     = string(stripe.TaxIDVerificationStatusPending)
+	StatusVerified    = string(stripe.TaxIDVerificationStatusVerified)
+	StatusUnverified  = string(stripe.TaxIDVerificationStatusUnverified)
+	StatusUnavailable = string(stripe.TaxIDVerificationStatusUnavailable)
 )
 
 // TaxID is a customer's tax ID.
@@ -52,7 +52,7 @@ func (r Registry) CreateTaxID(ctx context.Context, p Params) (TaxID, error) {
 			Type: stripe.String(p.Type), Value: stripe.String(p.Value),
 		})
 		if e, ok := errors.AsType[*stripe.Error](err); ok && e.Code == stripe.ErrorCodeTaxIDInvalid {
-			return TaxID{Status: Unverified}, nil
+			return TaxID{Status: StatusUnverified}, nil
 		}
 		if err != nil {
 			return TaxID{}, err
@@ -63,7 +63,7 @@ func (r Registry) CreateTaxID(ctx context.Context, p Params) (TaxID, error) {
 
 // findTaxID returns the tax ID of a customer with a type and a value, else psp.ErrNotDone.
 func (r Registry) findTaxID(ctx context.Context, p Params) (TaxID, error) {
-	found, _, err := psp.Ask(ctx, r.Client, "find tax ID", func(ctx context.Context, api *stripe.Client) (*stripe.TaxID, error) {
+	found, _, err := psp.Call(ctx, r.Client, "find tax ID", func(ctx context.Context, api *stripe.Client) (*stripe.TaxID, error) {
 		for id, err := range api.V1TaxIDs.List(ctx, &stripe.TaxIDListParams{Customer: stripe.String(p.CustomerID)}).All(ctx) {
 			if err != nil || string(id.Type) == p.Type && id.Value == p.Value {
 				return id, err
@@ -82,7 +82,7 @@ func (r Registry) findTaxID(ctx context.Context, p Params) (TaxID, error) {
 
 // GetTaxID reads a tax ID of a customer; psp.ErrNotFound if there is no such tax ID.
 func (r Registry) GetTaxID(ctx context.Context, customerID, id string) (TaxID, error) {
-	found, _, err := psp.Ask(ctx, r.Client, "get tax ID", func(ctx context.Context, api *stripe.Client) (*stripe.TaxID, error) {
+	found, _, err := psp.Call(ctx, r.Client, "get tax ID", func(ctx context.Context, api *stripe.Client) (*stripe.TaxID, error) {
 		return api.V1TaxIDs.Retrieve(ctx, id, &stripe.TaxIDRetrieveParams{Customer: stripe.String(customerID)})
 	})
 	if err != nil {
@@ -94,7 +94,7 @@ func (r Registry) GetTaxID(ctx context.Context, customerID, id string) (TaxID, e
 // DeleteTaxID deletes a tax ID of a customer, if it exists. The provider takes no idempotency
 // key for deletions: the second one finds nothing.
 func (r Registry) DeleteTaxID(ctx context.Context, customerID, id string) error {
-	_, _, err := psp.Ask(ctx, r.Client, "delete tax ID", func(ctx context.Context, api *stripe.Client) (*stripe.TaxID, error) {
+	_, _, err := psp.Call(ctx, r.Client, "delete tax ID", func(ctx context.Context, api *stripe.Client) (*stripe.TaxID, error) {
 		return api.V1TaxIDs.Delete(ctx, id, &stripe.TaxIDDeleteParams{Customer: stripe.String(customerID)})
 	})
 	if errors.Is(err, psp.ErrNotFound) {
@@ -105,7 +105,7 @@ func (r Registry) DeleteTaxID(ctx context.Context, customerID, id string) error 
 
 // CustomerTaxExempt returns whether a customer is exempt from tax.
 func (r Registry) CustomerTaxExempt(ctx context.Context, id string) (string, error) {
-	customer, _, err := psp.Ask(ctx, r.Client, "get customer", func(ctx context.Context, api *stripe.Client) (*stripe.Customer, error) {
+	customer, _, err := psp.Call(ctx, r.Client, "get customer", func(ctx context.Context, api *stripe.Client) (*stripe.Customer, error) {
 		return api.V1Customers.Retrieve(ctx, id, nil)
 	})
 	if err != nil {
@@ -115,7 +115,7 @@ func (r Registry) CustomerTaxExempt(ctx context.Context, id string) (string, err
 }
 
 func newTaxID(id *stripe.TaxID) TaxID {
-	t := TaxID{ID: id.ID, Status: Unavailable}
+	t := TaxID{ID: id.ID, Status: StatusUnavailable}
 	if v := id.Verification; v != nil {
 		t.Status, t.Name = string(v.Status), v.VerifiedName
 	}

@@ -34,7 +34,7 @@ type CreditEntry struct {
 func (w Wallet) Credit(ctx context.Context, customerID string) (Credit, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	customer, _, err := psp.Ask(ctx, w.Client, "get balance", func(ctx context.Context, api *stripe.Client) (*stripe.Customer, error) {
+	customer, _, err := psp.Call(ctx, w.Client, "get balance", func(ctx context.Context, api *stripe.Client) (*stripe.Customer, error) {
 		return api.V1Customers.Retrieve(ctx, customerID, nil)
 	})
 	if errors.Is(err, psp.ErrNotFound) || err == nil && customer.Deleted {
@@ -43,7 +43,7 @@ func (w Wallet) Credit(ctx context.Context, customerID string) (Credit, error) {
 	if err != nil || customer.Currency == "" {
 		return Credit{}, err
 	}
-	changes, _, err := psp.Ask(ctx, w.Client, "list changes of the balance", func(ctx context.Context, api *stripe.Client) ([]*stripe.CustomerBalanceTransaction, error) {
+	changes, _, err := psp.Call(ctx, w.Client, "list changes of the balance", func(ctx context.Context, api *stripe.Client) ([]*stripe.CustomerBalanceTransaction, error) {
 		list := api.V1CustomerBalanceTransactions.List(ctx, &stripe.CustomerBalanceTransactionListParams{
 			ListParams: stripe.ListParams{Limit: stripe.Int64(mostEntries)}, Customer: stripe.String(customerID),
 		})
@@ -58,7 +58,7 @@ func (w Wallet) Credit(ctx context.Context, customerID string) (Credit, error) {
 	}
 	credit := Credit{Currency: strings.ToUpper(string(customer.Currency)), Balance: -units.FromProvider(customer.Balance)}
 	for _, change := range changes {
-		if change.Type != stripe.CustomerBalanceTransactionTypeAdjustment || psp.GivesBackCredit(change) {
+		if change.Type != stripe.CustomerBalanceTransactionTypeAdjustment || psp.RestoresCredit(change) {
 			continue // the balance follows invoices, too
 		}
 		units, err := w.Client.UnitsRead(ctx, string(change.Currency))

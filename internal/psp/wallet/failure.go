@@ -33,7 +33,7 @@ func (w Wallet) Failed(ctx context.Context, in psp.Invoice) (Failure, error) {
 	if in.Status != "open" || in.PaymentIntentID == "" || in.Attempts == 0 {
 		return Failure{}, nil
 	}
-	pi, _, err := psp.Ask(ctx, w.Client, "get failed payment", func(ctx context.Context, api *stripe.Client) (*stripe.PaymentIntent, error) {
+	pi, _, err := psp.Call(ctx, w.Client, "get failed payment", func(ctx context.Context, api *stripe.Client) (*stripe.PaymentIntent, error) {
 		params := &stripe.PaymentIntentRetrieveParams{}
 		params.AddExpand("latest_charge")
 		return api.V1PaymentIntents.Retrieve(ctx, in.PaymentIntentID, params)

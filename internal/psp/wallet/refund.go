@@ -25,13 +25,13 @@ type Refund struct {
 // Refunds returns what was given back of a charge, and the invoices that the charge has paid:
 // none where it paid something else. The newest refund comes first; those that failed are left out.
 func (w Wallet) Refunds(ctx context.Context, chargeID string) (invoices []string, refunds []Refund, err error) {
-	ch, _, err := psp.Ask(ctx, w.Client, "get charge", func(ctx context.Context, api *stripe.Client) (*stripe.Charge, error) {
+	ch, _, err := psp.Call(ctx, w.Client, "get charge", func(ctx context.Context, api *stripe.Client) (*stripe.Charge, error) {
 		return api.V1Charges.Retrieve(ctx, chargeID, nil)
 	})
 	if err != nil || ch.PaymentIntent == nil {
 		return nil, nil, err
 	}
-	invoices, _, err = psp.Ask(ctx, w.Client, "list invoices of a payment", func(ctx context.Context, api *stripe.Client) (found []string, _ error) {
+	invoices, _, err = psp.Call(ctx, w.Client, "list invoices of a payment", func(ctx context.Context, api *stripe.Client) (found []string, _ error) {
 		params := &stripe.InvoicePaymentListParams{Payment: &stripe.InvoicePaymentListPaymentParams{
 			Type: stripe.String("payment_intent"), PaymentIntent: stripe.String(ch.PaymentIntent.ID),
 		}}
@@ -52,7 +52,7 @@ func (w Wallet) Refunds(ctx context.Context, chargeID string) (invoices []string
 	if err != nil {
 		return nil, nil, err
 	}
-	refunds, _, err = psp.Ask(ctx, w.Client, "list refunds", func(ctx context.Context, api *stripe.Client) (found []Refund, _ error) {
+	refunds, _, err = psp.Call(ctx, w.Client, "list refunds", func(ctx context.Context, api *stripe.Client) (found []Refund, _ error) {
 		params := &stripe.RefundListParams{Charge: stripe.String(chargeID)}
 		params.Limit = stripe.Int64(100)
 		for r, err := range api.V1Refunds.List(ctx, params).All(ctx) {

@@ -89,7 +89,7 @@ func (c *conn) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.look(p[:n])
+	c.scanBytes(p[:n])
 	return n, err
 }
 
@@ -109,8 +109,8 @@ func (c *conn) handled() (sound, last bool) {
 	}
 }
 
-// look goes over the next bytes of the connection.
-func (c *conn) look(data []byte) {
+// scanBytes goes over the next bytes of the connection.
+func (c *conn) scanBytes(data []byte) {
 	for len(data) > 0 && c.last == 0 {
 		if c.skip > 0 {
 			n := min(c.skip, int64(len(data)))

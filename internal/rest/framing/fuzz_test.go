@@ -25,7 +25,7 @@ func FuzzHeads(f *testing.F) {
 	f.Fuzz(func(t *testing.T, sent []byte, piece int) {
 		c := &conn{}
 		for part := range slices.Chunk(sent, max(1, piece%64)) { // as the pieces come
-			c.look(part)
+			c.scanBytes(part)
 		}
 		source := bytes.NewReader(sent)
 		reader := bufio.NewReader(source)

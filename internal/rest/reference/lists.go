@@ -72,7 +72,7 @@ func namesParam(name, description string, names []string) *Parameter {
 func filterParam(name string, f page.Filter) *Parameter {
 	s, text := &shape.Schema{Type: shape.TypeString}, "Matches exactly."
 	switch f.Kind {
-	case page.Partial:
+	case page.PartialMatch:
 		text = "Matches a part, case-insensitively."
 	case page.Bool:
 		s.Type, text = shape.TypeBoolean, "Matches exactly; also 1 and 0."

@@ -230,7 +230,7 @@ func (op *Operation) access() string {
 		switch {
 		case op.Rate == limit.Login:
 			by = "client address and email"
-		case op.isSecured() && limit.ByTenant(op.Rate):
+		case op.isSecured() && limit.IsPerTenant(op.Rate):
 			by = "tenant"
 		case op.isSecured():
 			by = "user or API key"

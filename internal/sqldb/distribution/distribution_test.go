@@ -61,7 +61,7 @@ func TestKeysNameTheTenant(t *testing.T) {
 		at := slices.Index(k.Columns, distribution.Column)
 		switch last := len(k.Columns) - 1; {
 		case distribution.Tables[k.Table] != distribution.Distributed:
-		case at < 0 && distribution.Beside[k.Name] != "", at == last && last > 0 && distribution.Widened[k.Name] != "":
+		case at < 0 && distribution.ServerKeys[k.Name] != "", at == last && last > 0 && distribution.TenantKeys[k.Name] != "":
 			found[k.Name] = true
 		case at < 0:
 			s.Keys = append(s.Keys, k) // a fault
@@ -74,7 +74,7 @@ func TestKeysNameTheTenant(t *testing.T) {
 	for _, fault := range s.Faults() {
 		t.Error(fault)
 	}
-	for _, listed := range []map[string]string{distribution.Beside, distribution.Widened} {
+	for _, listed := range []map[string]string{distribution.ServerKeys, distribution.TenantKeys} {
 		for name := range listed {
 			if !found[name] {
 				t.Errorf("%s is no such key: take it off the list", name)
@@ -118,7 +118,7 @@ func TestScriptMakesTheSchemaHold(t *testing.T) {
 	for _, fault := range after.Faults() {
 		t.Error(fault)
 	}
-	if len(after.Keys) != len(before.Keys)-len(distribution.Beside) || len(after.References) != len(before.References) {
+	if len(after.Keys) != len(before.Keys)-len(distribution.ServerKeys) || len(after.References) != len(before.References) {
 		t.Errorf("%d keys and %d references became %d and %d", len(before.Keys), len(before.References), len(after.Keys), len(after.References))
 	}
 	for table, class := range distribution.Tables {

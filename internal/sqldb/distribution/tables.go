@@ -117,10 +117,10 @@ var Tables = map[string]Class{
 	"webhook_platform":       Local,
 }
 
-// Widened are the keys that end with the tenant: what comes before it is unique in the whole
+// TenantKeys are the keys that end with the tenant: what comes before it is unique in the whole
 // service, which PostgreSQL cannot hold, because Citus asks for the tenant in every key. Each is
 // here with what holds it across tenants. A key that leads with the tenant is meant within it.
-var Widened = map[string]string{
+var TenantKeys = map[string]string{
 	"checkouts_pkey":                        "the id is a hash of what is bought, the tenant included",
 	"checkouts_psp_session_id_key":          "the provider gives the id, to the checkout that asked",
 	"former_psp_customers_pkey":             "a customer of the provider belongs to the tenant that had it made",
@@ -142,8 +142,8 @@ var Widened = map[string]string{
 	"usage_refusals_pkey":                   "the id is random (UUIDv7), or a hash of what is reported, the tenant included",
 }
 
-// Beside are the keys without the tenant that one server has beside those with it, by the name of
+// ServerKeys are the keys without the tenant that one server has beside those with it, by the name of
 // their index, each with its reason. deploy/citus/distribute.sql drops them.
-var Beside = map[string]string{
+var ServerKeys = map[string]string{
 	"psp_customers_one_tenant_key": "imports at the same moment could give two tenants one customer",
 }

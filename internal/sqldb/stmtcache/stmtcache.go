@@ -93,8 +93,8 @@ type statement struct {
 // the schema.
 var lasting = regexp.MustCompile(`(?i)^(\s|--[^\n]*\n)*(select|insert|update|delete|with|values|begin|commit|rollback|savepoint|release|pragma\s+data_version|pragma\s+wal_checkpoint)\b[^;]*$`)
 
-// kept returns the kept statement of a text; nil when the text is not kept.
-func (c *conn) kept(ctx context.Context, text string) (*statement, error) {
+// cached returns the kept statement of a text; nil when the text is not kept.
+func (c *conn) cached(ctx context.Context, text string) (*statement, error) {
 	if s := c.known[text]; s != nil {
 		if s.busy {
 			return nil, nil
@@ -138,7 +138,7 @@ func (c *conn) makeRoom() error {
 
 // ExecContext runs a statement for its effect.
 func (c *conn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
-	s, err := c.kept(ctx, text)
+	s, err := c.cached(ctx, text)
 	if err != nil {
 		return nil, err
 	}
@@ -150,7 +150,7 @@ func (c *conn) ExecContext(ctx context.Context, text string, args []driver.Named
 
 // QueryContext runs a statement for its rows.
 func (c *conn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
-	s, err := c.kept(ctx, text)
+	s, err := c.cached(ctx, text)
 	if err != nil {
 		return nil, err
 	}

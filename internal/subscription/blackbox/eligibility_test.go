@@ -31,7 +31,7 @@ func TestCheckoutNeedsEligibility(t *testing.T) {
 		o := s.Register("ada@example.com", true)
 		checkout := func(slug string) apptest.Reply {
 			t.Helper()
-			return s.Call("POST", o.Path("/checkout"), o.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+			return s.Call("POST", o.Path("/checkout"), o.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 				"plan_id": s.PlanID(o, slug), "currency": "EUR",
 			}))
 		}
@@ -54,7 +54,7 @@ func TestCheckoutNeedsEligibility(t *testing.T) {
 		s.Call("POST", o.Path("/usage"), o.Token, apptest.Object{"meter_code": "api-calls", "quantity": 100.5}).Want(201)
 		wantViolations(checkout("free"), violation("api-calls", 101, 100))
 		// What is wrong with the request itself is told first.
-		s.Call("POST", o.Path("/checkout"), o.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+		s.Call("POST", o.Path("/checkout"), o.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 			"plan_id": s.PlanID(o, "free"), "currency": "GBP",
 		})).WantRefused(422, "plan_not_available_in_currency")
 

@@ -70,7 +70,7 @@ func TestReconcile(t *testing.T) {
 		}
 		for id, differences := range want {
 			if left[id] == nil {
-				want[id] = apptest.Repaired(differences)
+				want[id] = apptest.MarkRepaired(differences)
 			}
 		}
 		apptest.SameDifferences(t, "the reconciliation", s.Reconcile(false), want)
@@ -180,5 +180,5 @@ func TestReconcileDaily(t *testing.T) {
 			return s.Subscription(o).At("data.quantity") == 1.0 &&
 				s.CountRows(`SELECT count(*) FROM invoices WHERE tenant_id = $1 AND status = 'paid'`, o.Tenant) == 1
 		})
-	}, apptest.PlatformManaged)
+	}, apptest.WithPlatformInvoices)
 }

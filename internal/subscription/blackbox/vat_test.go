@@ -17,7 +17,7 @@ func eachSelling(t *testing.T, platformManaged bool, run func(t *testing.T, s *a
 			t.Parallel()
 			run(t, apptest.Start(t, dialect, func(s *settings.Settings) {
 				if platformManaged {
-					apptest.PlatformManaged(s)
+					apptest.WithPlatformInvoices(s)
 				}
 				s.Invoices.Taxes = map[string]int64{"DE": 190_000, "FR": 200_000}
 				s.Invoices.Seller.VATNumber = "DE123456789"

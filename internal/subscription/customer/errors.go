@@ -17,6 +17,6 @@ var (
 var (
 	errNoTenant         = fault.New(fault.NotFound, "error.not_found")
 	errNoCustomer       = fault.New(fault.Invalid, "error.no_billing_customer")
-	errPortalUnset      = fault.Coded(fault.Invalid, fault.PortalNotConfigured)
+	errPortalUnset      = fault.NewCoded(fault.Invalid, fault.PortalNotConfigured)
 	errForeignReturnURL = fault.OnField("return_url", "validation.frontend_url")
 )

@@ -36,7 +36,7 @@ func (s *Service) Portal(ctx context.Context, tenantID uuid.UUID, returnURL stri
 	}
 	id := sqldb.NewID()
 	address, err := s.deps.Provider.CreatePortal(ctx, psp.PortalParams{
-		Key: id.String(), CustomerID: customerID, ReturnURL: returnURL, Locale: i18n.Asked(ctx),
+		Key: id.String(), CustomerID: customerID, ReturnURL: returnURL, Locale: i18n.RequestedLocale(ctx),
 	})
 	if errors.Is(err, psp.ErrNotFound) {
 		return "", errNoCustomer

@@ -225,16 +225,16 @@ func (s *Service) HandleUpdate(ctx context.Context, job jobs.Job) error {
 	}
 	p := s.params(t)
 	if p.TaxExempt, err = s.taxExempt(ctx, t, id); err != nil {
-		return psp.Permanent(err)
+		return psp.MarkPermanent(err)
 	}
 	if p.Locale, err = s.deps.Tenants.Locale(ctx, t, ""); err != nil { // "" leaves it as it is
 		return err
 	}
 	p.Key = fmt.Sprintf("customer-%s-%d", job.ID, job.Attempt)
 	if err := s.deps.Provider.UpdateCustomer(ctx, id, p); err != nil {
-		return psp.Permanent(err)
+		return psp.MarkPermanent(err)
 	}
-	return psp.Permanent(s.registerVAT(ctx, t))
+	return psp.MarkPermanent(s.registerVAT(ctx, t))
 }
 
 // oneLine returns a text of several lines in one, as the provider keeps an address.

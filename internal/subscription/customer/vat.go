@@ -119,13 +119,13 @@ func (s *Service) readTaxID(ctx context.Context, tenantID uuid.UUID, customerID,
 // again, the last answer stays; a repeated answer changes nothing.
 func (s *Service) storeAnswer(ctx context.Context, tenantID uuid.UUID, id taxid.TaxID) error {
 	status, ok := map[string]string{
-		taxid.Verified: vat.Valid, taxid.Unverified: vat.Invalid, taxid.Unavailable: vat.Unknown,
+		taxid.StatusVerified: vat.StatusValid, taxid.StatusUnverified: vat.StatusInvalid, taxid.StatusUnavailable: vat.StatusUnknown,
 	}[id.Status]
 	if !ok { // pending
 		return nil
 	}
 	var name *string
-	if status == vat.Valid && id.Name != "" {
+	if status == vat.StatusValid && id.Name != "" {
 		name = &id.Name
 	}
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
@@ -171,7 +171,7 @@ func (s *Service) RecheckVAT(ctx context.Context) error {
 
 // isStale reports whether a registration is to be made again.
 func (s *Service) isStale(r registration, t tenant.Tenant) bool {
-	return r.answeredAt != nil && (t.VAT.Status == vat.Valid || t.VAT.Status == vat.Unknown) &&
+	return r.answeredAt != nil && (t.VAT.Status == vat.StatusValid || t.VAT.Status == vat.StatusUnknown) &&
 		!s.deps.Clock.Now().Before(r.answeredAt.Add(recheckAfter))
 }
 

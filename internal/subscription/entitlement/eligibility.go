@@ -52,7 +52,7 @@ func (s *Service) Offers(ctx context.Context, tenantID uuid.UUID, currency strin
 		if slices.Contains(withoutTrial, plan.Product.ID) {
 			plan.TrialDays = 0
 		}
-		offers[i] = Offer{Plan: plan.Shown(), Violations: violations(plan, used)}
+		offers[i] = Offer{Plan: plan.WithActiveEntitlements(), Violations: violations(plan, used)}
 		if o, is := obstacles[plan.ID]; is {
 			offers[i].Obstacle = &o
 		}

@@ -45,10 +45,10 @@ type SubscribedPlan struct {
 func ViewPlan(ctx context.Context, p catalog.Plan) SubscribedPlan {
 	locale := i18n.Locale(ctx)
 	v := SubscribedPlan{
-		ID: p.ID, Name: p.Name.In(locale), PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
+		ID: p.ID, Name: p.Name.Localize(locale), PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
 		IntervalUnit: p.Interval.Unit, IntervalCount: p.Interval.Count, TrialDays: p.TrialDays,
 	}
-	if text := p.Description.In(locale); text != "" {
+	if text := p.Description.Localize(locale); text != "" {
 		v.Description = &text
 	}
 	for _, price := range p.Prices {
@@ -56,7 +56,7 @@ func ViewPlan(ctx context.Context, p catalog.Plan) SubscribedPlan {
 	}
 	for _, e := range p.Entitlements {
 		v.Features = append(v.Features, PlanFeature{
-			Code: e.Feature.Code, Name: e.Feature.Name.In(locale), Type: string(e.Type), Value: e.Value,
+			Code: e.Feature.Code, Name: e.Feature.Name.Localize(locale), Type: string(e.Type), Value: e.Value,
 		})
 	}
 	return v

@@ -124,7 +124,7 @@ func TestPlansEligibility(t *testing.T) {
 		calls := k.AdminCall("GET", "/features?filter[code]=api-calls", nil).Want(200).Str("data.0.id")
 		k.AdminCall("PATCH", "/features/"+calls, apptest.Object{"is_active": false}).Want(200)
 		wants("an inactive feature", o, map[string][]any{"free": {violation("api-calls", 1000, 100)}, "starter": {}})
-		refused := s.Call("POST", o.Path("/checkout"), o.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+		refused := s.Call("POST", o.Path("/checkout"), o.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 			"plan_id": s.PlanID(o, "free"), "currency": "EUR",
 		}))
 		refused.WantRefused(422, "plan_change_error")

@@ -38,8 +38,8 @@ func (s store) hasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) 
 // subscription that grants features are left out.
 func (s store) loadGranted(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID][]Feature, error) {
 	found := make(map[uuid.UUID][]Feature, len(tenantIDs))
-	among, args := sqldb.Among(s.db, 1, "uuid", tenantIDs)
-	err := s.db.Each(ctx, sqldb.Query{
+	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
+	err := s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "list granted features",
 		// A plan without features has one row without a code.
 		Text: `SELECT s.tenant_id, f.code, e.type, e.value
@@ -73,8 +73,8 @@ func (s store) listActive(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.
 	if len(tenantIDs) == 0 {
 		return found, nil
 	}
-	among, args := sqldb.Among(s.db, 1, "uuid", tenantIDs)
-	return found, s.db.Each(ctx, sqldb.Query{
+	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
+	return found, s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "look for active subscriptions",
 		Text:  `SELECT tenant_id FROM subscriptions WHERE status IN ('active', 'trialing') AND tenant_id ` + among,
 		Args:  args,
@@ -96,7 +96,7 @@ func (s store) quota(ctx context.Context, tenantID uuid.UUID, code string) (*int
 
 // termsQuery reads the terms of tenants into found, without their quotas.
 func (s store) termsQuery(tenantIDs []uuid.UUID, found map[uuid.UUID]Terms) sqldb.Query {
-	among, args := sqldb.Among(s.db, 1, "uuid", tenantIDs)
+	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
 	return sqldb.Query{
 		Doing: "read terms",
 		Text: `SELECT tenant_id, plan_id, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing
@@ -123,7 +123,7 @@ const limiting = `status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused
 // tenantQuotasQuery reads the quotas of the plans of tenants into found, an empty map for a plan
 // without any.
 func (s store) tenantQuotasQuery(tenantIDs []uuid.UUID, found map[uuid.UUID]map[string]int64) sqldb.Query {
-	among, args := sqldb.Among(s.db, 1, "uuid", tenantIDs)
+	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
 	return sqldb.Query{
 		Doing: "read quotas",
 		Text: `SELECT p.plan_id, q.code, q.value
@@ -137,8 +137,8 @@ LEFT JOIN (SELECT e.plan_id, f.code, e.value FROM entitlements e JOIN features f
 
 // quotas reads the quotas of plans into found, which has a map for each plan.
 func (s store) quotas(ctx context.Context, plans []uuid.UUID, found map[uuid.UUID]map[string]int64) error {
-	among, args := sqldb.Among(s.db, 1, "uuid", plans)
-	return s.db.Each(ctx, sqldb.Query{
+	among, args := sqldb.InCondition(s.db, 1, "uuid", plans)
+	return s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "read quotas",
 		Text: `SELECT e.plan_id, f.code, e.value
 FROM entitlements e JOIN features f ON f.id = e.feature_id

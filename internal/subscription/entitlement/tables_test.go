@@ -23,7 +23,7 @@ func TestTermTables(t *testing.T) {
 			return err
 		}
 		queries, _ := s.TermsOf(ids)
-		return db.Each(ctx, queries...)
+		return db.QueryAll(ctx, queries...)
 	})
 	if want := slices.Sorted(slices.Values(entitlement.TermTables())); !slices.Equal(read, want) {
 		t.Errorf("reads %v, declares %v", read, want)

@@ -29,8 +29,8 @@ func (s *Service) compare(ctx context.Context, listed psp.Subscription, repair b
 	}
 	repaired := false
 	switch found[0].Kind {
-	case compare.NotTakenOver:
-	case compare.StillRunning:
+	case compare.KindNotTakenOver:
+	case compare.KindStillRunning:
 		repaired, err = s.retireAgain(ctx, remote.ID)
 	default:
 		err = s.deps.Subscriptions.TakeOver(ctx, remote.ID)
@@ -47,9 +47,9 @@ func (s *Service) compare(ctx context.Context, listed psp.Subscription, repair b
 // has none.
 func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]compare.Difference, error) {
 	known, next, err := s.deps.Subscriptions.Merge(ctx, remote)
-	d := compare.Difference{Of: compare.OfSubscription, TenantID: next.TenantID, PSPID: remote.ID}
+	d := compare.Difference{Of: compare.SubscriptionDifference, TenantID: next.TenantID, PSPID: remote.ID}
 	if unfit, ok := errors.AsType[*subscription.UnfitError](err); ok {
-		d.Kind, d.Field, d.There = compare.NotTakenOver, unfit.Field, unfit.Value
+		d.Kind, d.Field, d.There = compare.KindNotTakenOver, unfit.Field, unfit.Value
 		return []compare.Difference{d}, nil
 	}
 	isNew := known.ID == uuid.Nil
@@ -59,7 +59,7 @@ func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]c
 	case err != nil:
 		return nil, err
 	case !isNew && known.Status.IsOver() && !next.Status.IsOver():
-		d.Kind, d.Field, d.Here, d.There = compare.StillRunning, "status", string(known.Status), string(next.Status)
+		d.Kind, d.Field, d.Here, d.There = compare.KindStillRunning, "status", string(known.Status), string(next.Status)
 		return []compare.Difference{d}, nil
 	case !isNew:
 		return fieldDifferences(known, next), nil
@@ -72,9 +72,9 @@ func (s *Service) differences(ctx context.Context, remote psp.Subscription) ([]c
 	case subscription.AdoptLater:
 		return nil, nil
 	case subscription.AdoptIgnored:
-		d.Kind, d.Field, d.Here, d.There = compare.NotTakenOver, "subscription", other.PSPSubscriptionID, remote.ID
+		d.Kind, d.Field, d.Here, d.There = compare.KindNotTakenOver, "subscription", other.PSPSubscriptionID, remote.ID
 	default:
-		d.Kind = compare.MissingHere
+		d.Kind = compare.KindMissingHere
 	}
 	return []compare.Difference{d}, nil
 }

@@ -30,7 +30,7 @@ func fieldDifferences(here, there subscription.Subscription) []compare.Differenc
 	} {
 		if f.here != f.there {
 			found = append(found, compare.Difference{
-				Of: compare.OfSubscription, Kind: compare.Differs, TenantID: here.TenantID, PSPID: here.PSPSubscriptionID, Field: f.field, Here: f.here, There: f.there,
+				Of: compare.SubscriptionDifference, Kind: compare.KindDiffers, TenantID: here.TenantID, PSPID: here.PSPSubscriptionID, Field: f.field, Here: f.here, There: f.there,
 			})
 		}
 	}

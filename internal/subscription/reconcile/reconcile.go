@@ -115,7 +115,7 @@ func (p part) compareList(ctx context.Context) (done bool, err error) {
 		if err := p.note(remote.ID)(p.compare(ctx, remote, p.Repair)); err != nil {
 			return false, err
 		}
-		if p.After = remote.ID; p.Due() {
+		if p.After = remote.ID; p.IsOver() {
 			return false, nil
 		}
 	}
@@ -165,7 +165,7 @@ func (p part) compareAllUnseen(ctx context.Context) (done bool, err error) {
 				return false, err
 			}
 			missing = missing || lost
-			if p.Here = row.id; p.Due() {
+			if p.Here = row.id; p.IsOver() {
 				return false, nil
 			}
 		}
@@ -174,7 +174,7 @@ func (p part) compareAllUnseen(ctx context.Context) (done bool, err error) {
 		}
 	}
 	if missing && !sameAccount && p.Listed {
-		return false, jobs.Fatal(errOtherAccount)
+		return false, jobs.MarkFatal(errOtherAccount)
 	}
 	return true, nil
 }
@@ -201,7 +201,7 @@ func (p part) compareUnseen(ctx context.Context, row unseen, end bool) (lost boo
 
 // handleLost handles a subscription that the provider does not know.
 func (p part) handleLost(ctx context.Context, sub subscription.Subscription, end bool) ([]compare.Difference, error) {
-	d := compare.Difference{Of: compare.OfSubscription, Kind: compare.MissingThere, TenantID: sub.TenantID, PSPID: sub.PSPSubscriptionID}
+	d := compare.Difference{Of: compare.SubscriptionDifference, Kind: compare.KindMissingThere, TenantID: sub.TenantID, PSPID: sub.PSPSubscriptionID}
 	var err error
 	if end && p.Repair {
 		d.Repaired, err = p.deps.Subscriptions.EndMissing(ctx, sub)
@@ -216,6 +216,6 @@ func (p part) note(pspID string) func([]compare.Difference, error) error {
 		if err != nil {
 			err = fmt.Errorf("subscription %s: %w", pspID, err)
 		}
-		return p.Note(found, err)
+		return p.Report(found, err)
 	}
 }

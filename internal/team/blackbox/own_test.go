@@ -60,7 +60,7 @@ func TestTransferringOwnership(t *testing.T) {
 		}
 		s.Call("POST", ada.Path("/transfer-ownership"), ada.Token, apptest.Object{"current_password": password}).WantInvalid("user_id")
 		for what, given := range map[string]any{"wrong": "wrong horse", "missing": apptest.Absent} {
-			s.Call("POST", ada.Path("/transfer-ownership"), ada.Token, apptest.With(apptest.Object{"user_id": id}, apptest.Object{"current_password": given})).
+			s.Call("POST", ada.Path("/transfer-ownership"), ada.Token, apptest.WithChanges(apptest.Object{"user_id": id}, apptest.Object{"current_password": given})).
 				As(what).WantInvalid("current_password")
 		}
 		admin := s.Admin()

@@ -125,12 +125,12 @@ func TestAcceptWhileRevoked(t *testing.T) {
 			if ends[""] != 1 || !accepted && ends[fault.InvitationRevoked] != 1 {
 				t.Fatalf("%v", ends)
 			}
-			want, status := "1+0", team.Revoked
+			want, status := "1+0", team.InvitationRevoked
 			if accepted {
-				want, status = "2+0", team.Accepted
+				want, status = "2+0", team.InvitationAccepted
 			}
 			r.seats(want)
-			now, err := r.team.ByToken(t.Context(), r.token(eve.Email))
+			now, err := r.team.FindByToken(t.Context(), r.token(eve.Email))
 			if err != nil || now.Status != status {
 				t.Fatalf("%v %v, want %s", now.Status, err, status)
 			}
@@ -148,7 +148,7 @@ func TestAcceptTwoTenants(t *testing.T) {
 		for range r.rounds() {
 			r.invited(eve.Email)
 			first := r.token(eve.Email)
-			if _, err := r.team.Invite(t.Context(), r.by, second, team.NewInvitation{Email: eve.Email, Role: team.Plain}); err != nil {
+			if _, err := r.team.Invite(t.Context(), r.by, second, team.NewInvitation{Email: eve.Email, Role: team.MemberRole}); err != nil {
 				t.Fatal(err)
 			}
 			other := r.token(eve.Email)

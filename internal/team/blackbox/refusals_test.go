@@ -100,7 +100,7 @@ func TestRoleFieldsAndMessages(t *testing.T) {
 			}},
 		} {
 			for method, path := range map[string]string{"POST": roles, "PATCH": role} {
-				a := s.Call(method, path, o.Token, apptest.With(object{"name": "New", "permissions": []string{}}, tt.body)).As(method + " " + name)
+				a := s.Call(method, path, o.Token, apptest.WithChanges(object{"name": "New", "permissions": []string{}}, tt.body)).As(method + " " + name)
 				a.WantAt("errors", tt.errors)
 				if a.Status != 422 {
 					t.Errorf("%s %s: %d %s", method, name, a.Status, a.Text)

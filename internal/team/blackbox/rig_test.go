@@ -147,7 +147,7 @@ func (r *rig) found(owner account.User) uuid.UUID {
 }
 
 func (r *rig) invite(email string) (team.Invitation, error) {
-	return r.team.Invite(r.t.Context(), r.by, r.tenant, team.NewInvitation{Email: email, Role: team.Plain})
+	return r.team.Invite(r.t.Context(), r.by, r.tenant, team.NewInvitation{Email: email, Role: team.MemberRole})
 }
 
 func (r *rig) invited(email string) team.Invitation {

@@ -60,7 +60,7 @@ func TestSeats(t *testing.T) {
 		r.seats("2+1")
 
 		// An invitation that expires leaves its place, and has to find one again.
-		bobs, err := r.team.ByToken(ctx, r.token(bob.Email))
+		bobs, err := r.team.FindByToken(ctx, r.token(bob.Email))
 		if err != nil {
 			t.Fatal(err)
 		}

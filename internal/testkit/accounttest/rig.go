@@ -107,8 +107,8 @@ func (r *Rig) Settle() (dead, retrying int) {
 	return 0, 0
 }
 
-// Later advances the clock by d and lets the queue look for jobs that are due.
-func (r *Rig) Later(d time.Duration) {
+// Advance advances the clock by d and lets the queue look for jobs that are due.
+func (r *Rig) Advance(d time.Duration) {
 	r.Clock.Advance(d)
 	r.Jobs.Wake()
 }

@@ -80,7 +80,7 @@ type Option = func(*settings.Settings)
 func dialects(t testing.TB) []sqldb.Dialect {
 	t.Helper()
 	all := dbtest.Dialects(t)
-	if !raced || dbtest.Long() {
+	if !raced || dbtest.IsLong() {
 		return all
 	}
 	name := fnv.New32a()
@@ -142,9 +142,9 @@ func NewSettings(t testing.TB, dialect sqldb.Dialect, options ...Option) setting
 // plainSettings lack the places of the data.
 func plainSettings() settings.Settings {
 	return settings.Settings{
-		Addr: "127.0.0.1:0", RateLimits: map[string]int{}, InvoiceMode: settings.PSPManaged,
+		Addr: "127.0.0.1:0", RateLimits: map[string]int{}, InvoiceMode: settings.InvoicesByPSP,
 		LogFormat: settings.LogJSON, LogLevel: slog.LevelDebug, HashCost: cheapHash, StripeSecretKey: providerKey,
-		DatabasePatience: dbtest.Patience,
+		DatabasePatience: dbtest.ConnTimeout,
 	}
 }
 
@@ -155,7 +155,7 @@ var cheapHash = account.HashCost{MemoryKiB: 64, Passes: 1}
 // its log must not have anything secret that the test's traffic carried.
 func StartWith(t testing.TB, config settings.Settings) *Server {
 	t.Helper()
-	return start(t, config, three(config))
+	return start(t, config, usesThreeInstances(config))
 }
 
 // start is StartWith with one instance or with three.
@@ -190,14 +190,14 @@ func start(t testing.TB, config settings.Settings, three bool) *Server {
 		if err := s.Stop(); err != nil {
 			t.Errorf("the service stopped with %v", err)
 		}
-		s.secrets.notIn(t, s.Log())
+		s.secrets.checkAbsent(t, s.Log())
 		if t.Failed() {
-			t.Logf("what the service logged:\n%s", s.log.notable())
+			t.Logf("what the service logged:\n%s", s.log.warnings())
 		}
 	})
 	if three {
 		if err := s.front.join(config); err != nil {
-			t.Fatalf("a further instance did not start: %v\n%s", err, s.log.notable())
+			t.Fatalf("a further instance did not start: %v\n%s", err, s.log.warnings())
 		}
 	}
 	return s
@@ -216,9 +216,9 @@ func newServer(t testing.TB, database, data string) *Server {
 // Limited is the option that turns the rate limits on.
 func Limited(s *settings.Settings) { s.RateLimits = limit.Defaults() }
 
-// PlatformManaged is the option that lets the service issue the invoices itself.
-func PlatformManaged(s *settings.Settings) {
-	s.InvoiceMode = settings.PlatformManaged
+// WithPlatformInvoices is the option that lets the service issue the invoices itself.
+func WithPlatformInvoices(s *settings.Settings) {
+	s.InvoiceMode = settings.InvoicesByPlatform
 	s.Invoices.Taxes = map[string]int64{"GB": 200_000}
 	s.Invoices.Seller.Name = "Analytical Sellers"
 }

@@ -24,7 +24,7 @@ func (k CatalogAdmin) AdminCall(method, path string, body any) Reply {
 // The changes are made to the body, see [With].
 func (k CatalogAdmin) Create(kind string, body Object, changes ...Object) string {
 	k.T.Helper()
-	return k.AdminCall("POST", "/"+kind, With(body, changes...)).Want(201).Str("data.id")
+	return k.AdminCall("POST", "/"+kind, WithChanges(body, changes...)).Want(201).Str("data.id")
 }
 
 // CreateProduct makes a product with the values that it needs at least.
@@ -57,9 +57,9 @@ func PlanBody(product, slug string) Object {
 // Absent stands for a key that [With] leaves out.
 const Absent = "\x00absent"
 
-// With returns a body with changes: a key gets another value, or is left out where
+// WithChanges returns a body with changes: a key gets another value, or is left out where
 // that is [Absent].
-func With(body Object, changes ...Object) Object {
+func WithChanges(body Object, changes ...Object) Object {
 	out := maps.Clone(body)
 	for _, change := range changes {
 		for key, value := range change {

@@ -20,7 +20,7 @@ func (s *Server) PlanID(o Owner, slug string) string {
 // Checkout opens a hosted checkout in EUR and returns the URL of its page.
 func (s *Server) Checkout(o Owner, slug string) string {
 	s.T.Helper()
-	return s.Call("POST", o.Path("/checkout"), o.Token, With(ReturnURLs, Object{
+	return s.Call("POST", o.Path("/checkout"), o.Token, WithChanges(ReturnURLs, Object{
 		"plan_id": s.PlanID(o, slug), "currency": "EUR", "quantity": 1,
 	})).Want(200).Str("data.url")
 }

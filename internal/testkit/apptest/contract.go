@@ -187,11 +187,11 @@ func (c *contract) check(r *http.Request, resp *http.Response, body []byte) erro
 	where := []string{"paths", op.path, strings.ToLower(op.method), "responses", status}
 	response, ok := op.responses[status].(Object)
 	if !ok {
-		return fmt.Errorf("%s %s declares no status %s: %s", op.method, op.path, status, shortened(body))
+		return fmt.Errorf("%s %s declares no status %s: %s", op.method, op.path, status, shortenBody(body))
 	}
 	if to, ok := response["$ref"].(string); ok {
 		where = strings.Split(strings.TrimPrefix(to, "#/"), "/")
-		response = at(op.doc, where)
+		response = fieldAt(op.doc, where)
 	}
 	content, _ := response["content"].(Object)
 	if len(body) == 0 || r.Method == http.MethodHead {
@@ -199,7 +199,7 @@ func (c *contract) check(r *http.Request, resp *http.Response, body []byte) erro
 	}
 	mediaType, _, _ := strings.Cut(resp.Header.Get("Content-Type"), ";")
 	if content[mediaType] == nil {
-		return fmt.Errorf("%s %s declares no %s for %s: %s", op.method, op.path, mediaType, status, shortened(body))
+		return fmt.Errorf("%s %s declares no %s for %s: %s", op.method, op.path, mediaType, status, shortenBody(body))
 	}
 	if mediaType != "application/json" {
 		return nil
@@ -213,7 +213,7 @@ func (c *contract) check(r *http.Request, resp *http.Response, body []byte) erro
 		return err
 	}
 	if err := schema.Validate(value); err != nil {
-		return fmt.Errorf("%s %s, %s, is not as declared: %w\n%s", op.method, op.path, status, err, shortened(body))
+		return fmt.Errorf("%s %s, %s, is not as declared: %w\n%s", op.method, op.path, status, err, shortenBody(body))
 	}
 	return nil
 }
@@ -238,12 +238,12 @@ func (c *contract) schema(where []string) (*jsonschema.Schema, error) {
 	return schema, nil
 }
 
-func at(doc Object, where []string) Object {
+func fieldAt(doc Object, where []string) Object {
 	for _, key := range where {
 		doc, _ = doc[key].(Object)
 	}
 	return doc
 }
 
-// shortened returns the beginning of a body, for a message.
-func shortened(body []byte) string { return string(body[:min(len(body), 2000)]) }
+// shortenBody returns the beginning of a body, for a message.
+func shortenBody(body []byte) string { return string(body[:min(len(body), 2000)]) }

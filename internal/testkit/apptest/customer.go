@@ -21,7 +21,7 @@ func (s *Server) NewCustomer(name string) *Customer {
 // OpenCheckout opens a checkout for a plan, by its id, and returns the answer.
 func (c *Customer) OpenCheckout(plan, currency string) Reply {
 	c.T.Helper()
-	return c.Call("POST", c.Path("/checkout"), c.Token, With(ReturnURLs, Object{"plan_id": plan, "currency": currency}))
+	return c.Call("POST", c.Path("/checkout"), c.Token, WithChanges(ReturnURLs, Object{"plan_id": plan, "currency": currency}))
 }
 
 // Buy pays for a plan, by its id, with a form such as [Card], and waits for the

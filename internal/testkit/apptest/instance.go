@@ -19,27 +19,27 @@ import (
 	"github.com/tenantry/tenantry/sandbox/clock"
 )
 
-// besideVariable is the environment variable that makes a test binary a further instance of a
+// instanceVariable is the environment variable that makes a test binary a further instance of a
 // service whose first one runs in the test's own process, with the payment provider and the clock.
-const besideVariable = "TENANTRY_TEST_BESIDE"
+const instanceVariable = "TENANTRY_TEST_BESIDE"
 
-// orders are what the process of an instance reads from its standard input, as JSON: first its
+// instanceOrder are what the process of an instance reads from its standard input, as JSON: first its
 // settings, then each time how far the sandbox's clock is ahead. It answers each with a reply. At
 // the end of the input it stops as the service does at SIGTERM.
-type orders struct {
-	Settings *besideSettings `json:",omitempty"`
+type instanceOrder struct {
+	Settings *instanceSettings `json:",omitempty"`
 	Ahead    time.Duration
 }
 
-// replied is what the process of an instance writes to its standard output: the address where it
+// instanceReply is what the process of an instance writes to its standard output: the address where it
 // listens once it answers requests, then that it has followed the clock.
-type replied struct {
+type instanceReply struct {
 	Addr  string        `json:",omitempty"`
 	Ahead time.Duration // of its clock
 }
 
-// besideSettings are settings with the secrets, which do not show as JSON by themselves.
-type besideSettings struct {
+// instanceSettings are settings with the secrets, which do not show as JSON by themselves.
+type instanceSettings struct {
 	settings.Settings
 
 	Own                       string // the first instance's URL
@@ -47,10 +47,10 @@ type besideSettings struct {
 	Webhooks                  []string
 }
 
-// settingsBeside returns what an instance is told.
-func settingsBeside(s settings.Settings, own string) *besideSettings {
+// newInstanceSettings returns what an instance is told.
+func newInstanceSettings(s settings.Settings, own string) *instanceSettings {
 	s.Addr, s.MetricsAddr, s.ProfilesAddr = "127.0.0.1:0", "", ""
-	b := &besideSettings{
+	b := &instanceSettings{
 		Settings: s, Own: own, Database: s.DatabaseURL.Reveal(),
 		Redis: s.RedisURL.Reveal(), Provider: s.StripeSecretKey.Reveal(),
 	}
@@ -61,7 +61,7 @@ func settingsBeside(s settings.Settings, own string) *besideSettings {
 }
 
 // reveal returns the settings whole.
-func (b *besideSettings) reveal() settings.Settings {
+func (b *instanceSettings) reveal() settings.Settings {
 	s := b.Settings
 	s.DatabaseURL, s.RedisURL = settings.Secret(b.Database), settings.Secret(b.Redis)
 	s.StripeSecretKey, s.StripeWebhookSecrets = settings.Secret(b.Provider), nil
@@ -71,22 +71,22 @@ func (b *besideSettings) reveal() settings.Settings {
 	return s
 }
 
-// serveBeside runs an instance in a process that startBeside has started, and returns its exit
+// serveInstance runs an instance in a process that startBeside has started, and returns its exit
 // code.
-func serveBeside(in io.Reader, out io.Writer) int {
+func serveInstance(in io.Reader, out io.Writer) int {
 	debug.SetGCPercent(garbage)
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	read, write := json.NewDecoder(in), json.NewEncoder(out)
-	var first orders
+	var first instanceOrder
 	err := read.Decode(&first)
 	if err == nil && first.Settings == nil {
 		err = errors.New("no settings")
 	}
 	if err == nil {
-		err = app.Beside(ctx, first.Settings.reveal(), first.Settings.Own, os.Stderr, func(address net.Addr, sandbox *clock.Adjustable) error {
-			go follow(read, write, sandbox, stop)
-			return write.Encode(replied{Addr: address.String(), Ahead: sandbox.Offset()})
+		err = app.SecondInstance(ctx, first.Settings.reveal(), first.Settings.Own, os.Stderr, func(address net.Addr, sandbox *clock.Adjustable) error {
+			go followClock(read, write, sandbox, stop)
+			return write.Encode(instanceReply{Addr: address.String(), Ahead: sandbox.Offset()})
 		})
 	}
 	if err != nil {
@@ -96,16 +96,16 @@ func serveBeside(in io.Reader, out io.Writer) int {
 	return 0
 }
 
-// follow moves the clock as it is told, until there is no more to read.
-func follow(read *json.Decoder, write *json.Encoder, sandbox *clock.Adjustable, stop func()) {
+// followClock moves the clock as it is told, until there is no more to read.
+func followClock(read *json.Decoder, write *json.Encoder, sandbox *clock.Adjustable, stop func()) {
 	defer stop()
 	for {
-		var next orders
+		var next instanceOrder
 		if read.Decode(&next) != nil {
 			return
 		}
 		sandbox.Advance(next.Ahead - sandbox.Offset())
-		if write.Encode(replied{Ahead: sandbox.Offset()}) != nil {
+		if write.Encode(instanceReply{Ahead: sandbox.Offset()}) != nil {
 			return
 		}
 	}
@@ -121,11 +121,11 @@ type instance struct {
 	read  *json.Decoder
 }
 
-// startBeside starts an instance beside the first, which is at own, and waits until it answers
+// startInstance starts an instance beside the first, which is at own, and waits until it answers
 // requests. Its log goes to log.
-func startBeside(s settings.Settings, own string, log io.Writer) (*instance, error) {
+func startInstance(s settings.Settings, own string, log io.Writer) (*instance, error) {
 	run := exec.CommandContext(context.Background(), os.Args[0])
-	run.Env, run.Stderr = append(os.Environ(), besideVariable+"=1"), log
+	run.Env, run.Stderr = append(os.Environ(), instanceVariable+"=1"), log
 	in, err := run.StdinPipe() // closed by the end of this process, whatever its end
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func startBeside(s settings.Settings, own string, log io.Writer) (*instance, err
 		defer late.Stop()
 		return run.Wait()
 	})
-	ready, err := i.tell(orders{Settings: settingsBeside(s, own)})
+	ready, err := i.sendOrder(instanceOrder{Settings: newInstanceSettings(s, own)})
 	if err != nil {
 		return nil, errors.Join(err, i.stop())
 	}
@@ -154,15 +154,15 @@ func startBeside(s settings.Settings, own string, log io.Writer) (*instance, err
 
 // setClock has an instance follow the sandbox's clock, and returns once it does.
 func (i *instance) setClock(ahead time.Duration) error {
-	got, err := i.tell(orders{Ahead: ahead})
+	got, err := i.sendOrder(instanceOrder{Ahead: ahead})
 	if err == nil && got.Ahead < ahead {
 		err = fmt.Errorf("its clock is %v ahead, not %v", got.Ahead, ahead)
 	}
 	return err
 }
 
-// tell returns what an instance replies.
-func (i *instance) tell(o orders) (r replied, err error) {
+// sendOrder returns what an instance replies.
+func (i *instance) sendOrder(o instanceOrder) (r instanceReply, err error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if err := i.write.Encode(o); err != nil {

@@ -24,8 +24,8 @@ func (l *logBuffer) String() string {
 	return l.b.String()
 }
 
-// notable returns the lines of a JSON log from the level WARN on.
-func (l *logBuffer) notable() string {
+// warnings returns the lines of a JSON log from the level WARN on.
+func (l *logBuffer) warnings() string {
 	var lines strings.Builder
 	for line := range strings.Lines(l.String()) {
 		if !strings.Contains(line, `"level":"INFO"`) && !strings.Contains(line, `"level":"DEBUG"`) {

@@ -21,8 +21,8 @@ func Main(m *testing.M) int {
 	if hosting := os.Getenv(childVariable); hosting != "" {
 		return serveAsChild(hosting)
 	}
-	if os.Getenv(besideVariable) != "" {
-		return serveBeside(os.Stdin, os.Stdout)
+	if os.Getenv(instanceVariable) != "" {
+		return serveInstance(os.Stdin, os.Stdout)
 	}
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(garbage)

@@ -35,9 +35,9 @@ func (h Hosting) Settings(g *Gate) settings.Settings {
 	s := settings.Settings{
 		Addr: h.Addr, Data: h.Data, DatabaseURL: settings.Secret(h.Database), StripeSecretKey: providerKey,
 		RateLimits: map[string]int{}, LogFormat: settings.LogJSON, LogLevel: slog.LevelWarn,
-		HashCost: cheapHash, AroundProvider: g.around,
+		HashCost: cheapHash, AroundProvider: g.wrapProvider,
 	}
-	PlatformManaged(&s)
+	WithPlatformInvoices(&s)
 	return s
 }
 
@@ -135,7 +135,7 @@ const (
 // Set sets what passes from now on.
 func (g *Gate) Set(o Opening) { g.opening.Store(int32(o)) }
 
-func (g *Gate) around(provider http.Handler) http.Handler {
+func (g *Gate) wrapProvider(provider http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path, isAPI := strings.CutPrefix(r.URL.Path, "/sandbox/stripe/v1/")
 		if isAPI && strings.HasPrefix(r.UserAgent(), "Tenantry") {

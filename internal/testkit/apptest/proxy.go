@@ -38,7 +38,7 @@ const (
 // direct is the header of the test's own requests, which the proxy ignores.
 const direct = "X-Test-Direct"
 
-func (p *Proxy) around(provider http.Handler) http.Handler {
+func (p *Proxy) wrapProvider(provider http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Header.Get(direct) != "" || !strings.HasPrefix(r.URL.Path, "/sandbox/stripe/v1/") {
 			provider.ServeHTTP(w, r)
@@ -57,7 +57,7 @@ func (p *Proxy) around(provider http.Handler) http.Handler {
 			http.Error(w, `{"error": {"type": "api_error"}}`, http.StatusInternalServerError)
 		case FailBefore, FailAfter:
 			failure := kernel.Failure{Status: http.StatusInternalServerError, After: does == FailAfter}
-			provider.ServeHTTP(w, r.WithContext(kernel.Failing(r.Context(), failure)))
+			provider.ServeHTTP(w, r.WithContext(kernel.WithFailure(r.Context(), failure)))
 		case Refuse:
 			http.Error(w, `{"error": {"type": "invalid_request_error"}}`, http.StatusBadRequest)
 		case Deny:
@@ -79,7 +79,7 @@ func (p *Proxy) around(provider http.Handler) http.Handler {
 }
 
 // Option is the option of a server that asks its provider through the proxy.
-func (p *Proxy) Option(s *settings.Settings) { s.AroundProvider = p.around }
+func (p *Proxy) Option(s *settings.Settings) { s.AroundProvider = p.wrapProvider }
 
 // Tamper sets what happens to the service's requests from now on; nil lets all pass.
 func (p *Proxy) Tamper(tamper func(r *http.Request) Verdict) {
@@ -98,12 +98,12 @@ func (p *Proxy) gate() chan struct{} {
 	return p.held
 }
 
-// LetGo gives the answers that are held, and those that would be from now on.
-func (p *Proxy) LetGo() { close(p.gate()) }
+// ReleaseAnswers gives the answers that are held, and those that would be from now on.
+func (p *Proxy) ReleaseAnswers() { close(p.gate()) }
 
-// On does something to the requests for one endpoint, for [Proxy.Tamper]. path is
+// ForEndpoint does something to the requests for one endpoint, for [Proxy.Tamper]. path is
 // the start of what follows /v1.
-func On(does Verdict, method, path string) func(*http.Request) Verdict {
+func ForEndpoint(does Verdict, method, path string) func(*http.Request) Verdict {
 	return func(r *http.Request) Verdict {
 		if r.Method == method && strings.HasPrefix(r.URL.Path, "/sandbox/stripe/v1"+path) {
 			return does

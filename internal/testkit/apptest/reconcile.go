@@ -143,9 +143,9 @@ func SameDifferences(t *testing.T, what string, got, want map[string][]string) {
 	}
 }
 
-// Repaired returns differences as [Server.Reconcile] returns them once they are
+// MarkRepaired returns differences as [Server.Reconcile] returns them once they are
 // repaired.
-func Repaired(differences []string) []string {
+func MarkRepaired(differences []string) []string {
 	all := make([]string, len(differences))
 	for i, d := range differences {
 		all[i] = d + " repaired"

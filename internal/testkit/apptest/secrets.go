@@ -38,7 +38,7 @@ func (s *secrets) noteJSON(v any) {
 	case map[string]any:
 		for key, value := range v {
 			text, ok := value.(string)
-			if ok && (carries(key) || key == "code" && uuid.Validate(text) == nil) {
+			if ok && (isSecretKey(key) || key == "code" && uuid.Validate(text) == nil) {
 				s.note(text)
 			}
 			s.noteJSON(value)
@@ -59,7 +59,7 @@ func (s *secrets) noteLocation(location string) {
 	}
 }
 
-func carries(key string) bool {
+func isSecretKey(key string) bool {
 	key = strings.ToLower(key)
 	// The codes of errors, meters and features are no secrets; the one-time code of
 	// a delegated login is told from them by its form.
@@ -74,7 +74,7 @@ func carries(key string) bool {
 	return false
 }
 
-func (s *secrets) notIn(t testing.TB, log string) {
+func (s *secrets) checkAbsent(t testing.TB, log string) {
 	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -67,8 +67,8 @@ func makeSeed(t testing.TB, key seedKey) *seed {
 	process, data, running := &scoped{t, &seeds.scope}, &scoped{t, &scope{}}, &scoped{t, &scope{}}
 	defer data.end()
 	config := plainSettings()
-	if config.InvoiceMode = key.mode; key.mode == settings.PlatformManaged {
-		PlatformManaged(&config)
+	if config.InvoiceMode = key.mode; key.mode == settings.InvoicesByPlatform {
+		WithPlatformInvoices(&config)
 	}
 	database := dbtest.URL(process, key.dialect)
 	config.DatabaseURL, config.Data = settings.Secret(database), dbtest.TempDir(data)

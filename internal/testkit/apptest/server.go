@@ -47,7 +47,7 @@ func (s *Server) CLISettings() settings.Settings {
 		s.T.Fatal(err)
 	}
 	return settings.Settings{
-		DatabaseURL: settings.Secret(s.Database), DatabasePatience: dbtest.Patience, StripeSecretKey: providerKey, InvoiceMode: settings.PSPManaged,
+		DatabaseURL: settings.Secret(s.Database), DatabasePatience: dbtest.ConnTimeout, StripeSecretKey: providerKey, InvoiceMode: settings.InvoicesByPSP,
 		StripeURL: provider,
 	}
 }

@@ -36,8 +36,8 @@ func OneInstance(t testing.TB, reason string) {
 	}
 }
 
-// three reports whether a service that is about to start gets three instances.
-func three(s settings.Settings) bool {
+// usesThreeInstances reports whether a service that is about to start gets three instances.
+func usesThreeInstances(s settings.Settings) bool {
 	return os.Getenv(threeVariable) != "" && s.PublicURL == nil && strings.HasPrefix(s.DatabaseURL.Reveal(), "postgres")
 }
 
@@ -91,7 +91,7 @@ func (b *balancer) join(config settings.Settings) error {
 	var group errgroup.Group
 	for n := range started {
 		group.Go(func() (err error) {
-			started[n], err = startBeside(config, "http://"+b.first, b.server.log)
+			started[n], err = startInstance(config, "http://"+b.first, b.server.log)
 			return err
 		})
 	}

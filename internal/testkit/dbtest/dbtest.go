@@ -66,9 +66,9 @@ func New(t testing.TB, dialect sqldb.Dialect) *sqldb.DB {
 	return Open(t, URL(t, dialect))
 }
 
-// Patience is how long PostgreSQL may be silent before connections are cut: the machines that run tests
+// ConnTimeout is how long PostgreSQL may be silent before connections are cut: the machines that run tests
 // are busy.
-const Patience = 30 * time.Second
+const ConnTimeout = 30 * time.Second
 
 // Open opens the database of url, which is closed when t ends: for a second
 // instance on the database of the first.
@@ -80,7 +80,7 @@ func Open(t testing.TB, url string) *sqldb.DB {
 // OpenWith is Open with a configuration of its own.
 func OpenWith(t testing.TB, config sqldb.Config) *sqldb.DB {
 	t.Helper()
-	config.Patience = cmp.Or(config.Patience, Patience)
+	config.Patience = cmp.Or(config.Patience, ConnTimeout)
 	ctx, cancel := context.WithTimeout(t.Context(), setupTimeout)
 	defer cancel()
 	db, err := sqldb.Open(ctx, config)

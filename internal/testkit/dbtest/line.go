@@ -122,8 +122,8 @@ func (l *Line) Cut() {
 	})
 }
 
-// Mend lets everything through again.
-func (l *Line) Mend() { l.set(func() { l.cut, l.frozen = false, false }) }
+// Restore lets everything through again.
+func (l *Line) Restore() { l.set(func() { l.cut, l.frozen = false, false }) }
 
 func (l *Line) set(change func()) {
 	l.mu.Lock()

@@ -56,7 +56,7 @@ func PlansOn(t *testing.T, dialect sqldb.Dialect, statements []string) []Plan {
 		return explainPostgres(t, New(t, sqldb.Postgres), statements)
 	}
 	plain, large := New(t, sqldb.SQLite), New(t, sqldb.SQLite)
-	assumeLarge(t, large)
+	assumeLargeTables(t, large)
 	return append(explainSQLite(t, plain, "sqlite", statements), explainSQLite(t, large, "sqlite with statistics", statements)...)
 }
 
@@ -64,8 +64,8 @@ func PlansOn(t *testing.T, dialect sqldb.Dialect, statements []string) []Plan {
 func Plannable(text string) bool { return plannable.MatchString(text) }
 
 var (
-	// grows are the tables that grow with tenants or with use.
-	grows = regexp.MustCompile(`^(api_keys|audit_logs|audit_tenants|avatars|checkouts|credentials|former_memberships|impersonation_logs|invitations|invited_addresses|invoices|invoice_lines|invoice_documents|jobs|memberships|oauth_identities|payment_entries|psp_customers|psp_events|psp_invoices|psp_invoice_lines|psp_operations|push_subscriptions|quota_refusals|roles|role_permissions|subscription_journal|subscriptions|tenants|trials|usage_alerts|usage_counters|usage_days|usage_events|usage_hours|usage_keys|usage_refusals|usage_reports|usage_streams|usage_told|users|webhook_deliveries|webhook_endpoints|webhook_events|webhook_failures|wrong_passwords)$`)
+	// growingTables are the tables that grow with tenants or with use.
+	growingTables = regexp.MustCompile(`^(api_keys|audit_logs|audit_tenants|avatars|checkouts|credentials|former_memberships|impersonation_logs|invitations|invited_addresses|invoices|invoice_lines|invoice_documents|jobs|memberships|oauth_identities|payment_entries|psp_customers|psp_events|psp_invoices|psp_invoice_lines|psp_operations|push_subscriptions|quota_refusals|roles|role_permissions|subscription_journal|subscriptions|tenants|trials|usage_alerts|usage_counters|usage_days|usage_events|usage_hours|usage_keys|usage_refusals|usage_reports|usage_streams|usage_told|users|webhook_deliveries|webhook_endpoints|webhook_events|webhook_failures|wrong_passwords)$`)
 	// wholeStep is a step that reads a whole table, or skips through an index by all values of its
 	// first column, such as every tenant.
 	wholeStep = regexp.MustCompile(`^(?:(?:SCAN|Seq Scan on) (\S+)|SEARCH (\S+) USING .*\(ANY\()`)
@@ -89,7 +89,7 @@ func (p Plan) WholeTables() []string {
 			continue
 		}
 		name := cmp.Or(m[1], m[2])
-		if table := cmp.Or(of[name], name); grows.MatchString(table) {
+		if table := cmp.Or(of[name], name); growingTables.MatchString(table) {
 			whole = append(whole, line)
 		}
 	}
@@ -105,9 +105,9 @@ var (
 	constants = regexp.MustCompile(`SCAN (CONSTANT ROW|\d+-ROW VALUES CLAUSE|\d+ CONSTANT ROWS)`)
 )
 
-// assumeLarge gives every index of a SQLite database the statistics of a table with a
+// assumeLargeTables gives every index of a SQLite database the statistics of a table with a
 // million rows: each column of an index leaves fewer rows, down to one in a unique index.
-func assumeLarge(t *testing.T, db *sqldb.DB) {
+func assumeLargeTables(t *testing.T, db *sqldb.DB) {
 	t.Helper()
 	run := func(query string, args ...any) {
 		t.Helper()

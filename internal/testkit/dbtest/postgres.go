@@ -45,7 +45,7 @@ var postgres = sync.OnceValues(func() (*cluster, error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()
-	admin, err := sqldb.Open(ctx, sqldb.Config{URL: address, Patience: Patience})
+	admin, err := sqldb.Open(ctx, sqldb.Config{URL: address, Patience: ConnTimeout})
 	if err != nil {
 		return nil, err
 	}
@@ -80,11 +80,11 @@ func (c *cluster) copyOf(t testing.TB, template string) string {
 			t.Errorf("dbtest: %v", err)
 		}
 	})
-	return c.in(name)
+	return c.urlOf(name)
 }
 
-// in returns the URL of a database of the server.
-func (c *cluster) in(name string) string {
+// urlOf returns the URL of a database of the server.
+func (c *cluster) urlOf(name string) string {
 	u := *c.url
 	u.Path = "/" + name
 	return u.String()
@@ -99,7 +99,7 @@ func (c *cluster) makeTemplate() (name string, err error) {
 		return "", err
 	}
 	name = "tenantry_template_" + sum
-	if spread() {
+	if isSpread() {
 		name += "_spread"
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
@@ -126,9 +126,9 @@ func (c *cluster) fillTemplate(name string) error {
 	if err := c.exec("CREATE DATABASE " + draft + " TEMPLATE template0"); err != nil {
 		return err
 	}
-	err := migrate(c.in(draft))
-	if err == nil && spread() {
-		err = spreadOut(c.in(draft))
+	err := migrate(c.urlOf(draft))
+	if err == nil && isSpread() {
+		err = widenKeys(c.urlOf(draft))
 	}
 	if err == nil {
 		err = c.exec("ALTER DATABASE " + draft + " RENAME TO " + name)

@@ -8,11 +8,11 @@ const longVariable = "TENANTRY_TEST_LONG"
 // Rounds is how often a test repeats what it tries: long times when
 // TENANTRY_TEST_LONG is set, as by `make prove`, and short times in everyday runs.
 func Rounds(short, long int) int {
-	if Long() {
+	if IsLong() {
 		return long
 	}
 	return short
 }
 
-// Long reports whether the long form of tests is asked for.
-func Long() bool { return os.Getenv(longVariable) != "" }
+// IsLong reports whether the long form of tests is asked for.
+func IsLong() bool { return os.Getenv(longVariable) != "" }

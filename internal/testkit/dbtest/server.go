@@ -73,7 +73,7 @@ func startServer() (address string, leash *os.File, err error) {
 // takes a tenth of the time to make there.
 func makeFolder() (string, error) {
 	const pattern = "tenantry-pg-"
-	if roomInMemory() {
+	if fitsInMemory() {
 		if dir, err := os.MkdirTemp(memory, pattern); err == nil {
 			return dir, nil
 		}
@@ -84,8 +84,8 @@ func makeFolder() (string, error) {
 // memory is where Linux keeps files in memory.
 const memory = "/dev/shm"
 
-// roomInMemory reports whether the databases of tests fit there.
-func roomInMemory() bool {
+// fitsInMemory reports whether the databases of tests fit there.
+func fitsInMemory() bool {
 	const room = 2 << 30
 	var stat syscall.Statfs_t
 	return syscall.Statfs(memory, &stat) == nil && stat.Bavail*uint64(stat.Bsize) >= room

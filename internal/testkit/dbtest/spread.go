@@ -12,13 +12,13 @@ import (
 // spreadVariable asks for PostgreSQL databases with the keys that Citus needs.
 const spreadVariable = "TENANTRY_TEST_SPREAD"
 
-func spread() bool { return os.Getenv(spreadVariable) != "" }
+func isSpread() bool { return os.Getenv(spreadVariable) != "" }
 
-// spreadOut changes the keys of a migrated database as deploy/citus/distribute.sql does.
-func spreadOut(url string) error {
+// widenKeys changes the keys of a migrated database as deploy/citus/distribute.sql does.
+func widenKeys(url string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), setupTimeout)
 	defer cancel()
-	db, err := sqldb.Open(ctx, sqldb.Config{URL: url, Patience: Patience})
+	db, err := sqldb.Open(ctx, sqldb.Config{URL: url, Patience: ConnTimeout})
 	if err != nil {
 		return err
 	}

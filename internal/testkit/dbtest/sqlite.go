@@ -80,7 +80,7 @@ func migrate(url string) (err error) {
 // each commit.
 func TempDir(t testing.TB) string {
 	t.Helper()
-	if !roomInMemory() {
+	if !fitsInMemory() {
 		return t.TempDir()
 	}
 	dir, err := os.MkdirTemp(memory, "tenantry-test-") //nolint:usetesting // t.TempDir is on the disk

@@ -53,7 +53,7 @@ func tablesOf(t *testing.T, db *sqldb.DB, text string) (tables []string) {
 
 func query(t *testing.T, db *sqldb.DB, text string, args []any, row func(scan func(...any) error) error) {
 	t.Helper()
-	if err := db.Each(t.Context(), sqldb.Query{Doing: "explain", Text: text, Args: args, Row: row}); err != nil {
+	if err := db.QueryAll(t.Context(), sqldb.Query{Doing: "explain", Text: text, Args: args, Row: row}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -31,8 +31,8 @@ type Reference struct {
 	Columns, Targets []string
 }
 
-// colocated reports whether both sides name the tenant.
-func (r Reference) colocated() bool {
+// isColocated reports whether both sides name the tenant.
+func (r Reference) isColocated() bool {
 	i := slices.Index(r.Columns, distribution.Column)
 	return i >= 0 && r.Targets[i] == distribution.Column
 }
@@ -129,7 +129,7 @@ func rows(ctx context.Context, db *sqldb.DB, query string) ([][]string, error) {
 func (s Schema) Faults() []string {
 	var found []string
 	add := func(format string, args ...any) { found = append(found, fmt.Sprintf(format, args...)) }
-	for _, k := range s.Unspread() {
+	for _, k := range s.KeysWithoutTenant() {
 		add("the key %s of %s has no %s", k.Name, k.Table, distribution.Column)
 	}
 	for _, name := range s.Triggers {
@@ -149,7 +149,7 @@ func (s Schema) Faults() []string {
 			add("%s of %s refers to a local table", r.Name, r.Table)
 		case from == distribution.Reference && to == distribution.Local && r.Action != "":
 			add("%s of %s, a reference table, changes with a local table", r.Name, r.Table)
-		case from == distribution.Distributed && to == distribution.Distributed && !r.colocated():
+		case from == distribution.Distributed && to == distribution.Distributed && !r.isColocated():
 			add("%s of %s does not say that both rows have one tenant", r.Name, r.Table)
 		case from == distribution.Distributed && strings.HasPrefix(r.Action, " ON DELETE SET") && slices.Contains(r.Columns, distribution.Column):
 			add("%s of %s would change %s", r.Name, r.Table, distribution.Column)
@@ -158,8 +158,8 @@ func (s Schema) Faults() []string {
 	return found
 }
 
-// Unspread returns the keys of distributed tables that lack the tenant.
-func (s Schema) Unspread() []Key {
+// KeysWithoutTenant returns the keys of distributed tables that lack the tenant.
+func (s Schema) KeysWithoutTenant() []Key {
 	var list []Key
 	for _, k := range s.Keys {
 		if distributed(k.Table) && !slices.Contains(k.Columns, distribution.Column) {

@@ -37,15 +37,15 @@ func (s Schema) Script() string {
 		}
 	}
 	line("\n-- Keys without the tenant, which only a single server can enforce.")
-	for _, k := range s.Unspread() {
+	for _, k := range s.KeysWithoutTenant() {
 		line("DROP INDEX %s;", k.Name)
 	}
 	line("\n-- Reference tables are whole on every machine.")
-	for _, table := range s.inOrder(distribution.Reference) {
+	for _, table := range s.sortTables(distribution.Reference) {
 		line("SELECT create_reference_table('%s');", table)
 	}
 	line("\n-- Distributed tables are cut by tenant, all at the same places.")
-	for _, table := range s.inOrder(distribution.Distributed) {
+	for _, table := range s.sortTables(distribution.Distributed) {
 		line("SELECT create_distributed_table('%s', '%s');", table, distribution.Column)
 	}
 	line("\n-- The references as they were.")
@@ -60,8 +60,8 @@ func (s Schema) Script() string {
 	return out.String()
 }
 
-// inOrder lists the tables of a class, each behind those that it refers to.
-func (s Schema) inOrder(class distribution.Class) []string {
+// sortTables lists the tables of a class, each behind those that it refers to.
+func (s Schema) sortTables(class distribution.Class) []string {
 	waits := map[string]map[string]bool{}
 	for table, of := range distribution.Tables {
 		if of == class {

@@ -158,9 +158,9 @@ type Refusal struct {
 	Type, Code, Param        string
 }
 
-// Refuses checks that each request is refused as the case says, and that none of them
+// CheckRefused checks that each request is refused as the case says, and that none of them
 // leaves anything behind.
-func (w *World) Refuses(cases ...Refusal) {
+func (w *World) CheckRefused(cases ...Refusal) {
 	w.t.Helper()
 	for _, c := range cases {
 		before := w.state()
@@ -263,8 +263,8 @@ func (o Object) List(path string) []Object {
 	return all
 }
 
-// Shows checks values of the object. want has paths and values in turn.
-func (o Object) Shows(t *testing.T, name string, want ...string) {
+// CheckValues checks values of the object. want has paths and values in turn.
+func (o Object) CheckValues(t *testing.T, name string, want ...string) {
 	t.Helper()
 	for i := 0; i+1 < len(want); i += 2 {
 		if got := o.At(want[i]); got != want[i+1] {

@@ -57,13 +57,13 @@ func (p *Plans) Allowances(context.Context, []uuid.UUID) ([]sqldb.Query, func(co
 		var one int
 		return scan(&one)
 	}}
-	return []sqldb.Query{look}, func(context.Context) (map[uuid.UUID]usage.Allowance, error) { return p.all(), nil }
+	return []sqldb.Query{look}, func(context.Context) (map[uuid.UUID]usage.Allowance, error) { return p.copyAllowances(), nil }
 }
 
 // AllowanceTables implements usage.Plans.
 func (p *Plans) AllowanceTables() []string { return []string{grants} }
 
-func (p *Plans) all() map[uuid.UUID]usage.Allowance {
+func (p *Plans) copyAllowances() map[uuid.UUID]usage.Allowance {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return maps.Clone(p.allowances)
@@ -72,7 +72,7 @@ func (p *Plans) all() map[uuid.UUID]usage.Allowance {
 // Payer implements billing.Payers: tenants pay in euros, or in dollars without a
 // subscription.
 func (p *Plans) Payer(_ context.Context, tenantID uuid.UUID) (billing.Payer, error) {
-	payer := billing.Payer{Billing: p.all()[tenantID].Billing, Currency: "EUR", PaysUsage: true}
+	payer := billing.Payer{Billing: p.copyAllowances()[tenantID].Billing, Currency: "EUR", PaysUsage: true}
 	if payer.Billing == nil {
 		payer.Currency = "USD"
 	}
@@ -87,8 +87,8 @@ func (p *Plans) BilledUntil(end time.Time) {
 	p.billedUntil = end
 }
 
-// Billed implements billing.Payers.
-func (p *Plans) Billed(_ context.Context, _ uuid.UUID, at time.Time) (bool, error) {
+// IsBilled implements billing.Payers.
+func (p *Plans) IsBilled(_ context.Context, _ uuid.UUID, at time.Time) (bool, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return at.Before(p.billedUntil), nil
@@ -96,7 +96,7 @@ func (p *Plans) Billed(_ context.Context, _ uuid.UUID, at time.Time) (bool, erro
 
 // Customer implements billing.Customers: it knows every tenant with a subscription.
 func (p *Plans) Customer(_ context.Context, tenantID uuid.UUID) (string, error) {
-	if p.all()[tenantID].Billing == nil {
+	if p.copyAllowances()[tenantID].Billing == nil {
 		return "", nil
 	}
 	return "cus", nil

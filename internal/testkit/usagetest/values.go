@@ -52,14 +52,14 @@ func Recording(code, amount string) usage.Recording {
 	return usage.Recording{MeterCode: code, Quantity: Quantity(amount)}
 }
 
-// Keyed is r with an idempotency key.
-func Keyed(r usage.Recording, key string) usage.Recording {
+// WithKey is r with an idempotency key.
+func WithKey(r usage.Recording, key string) usage.Recording {
 	r.IdempotencyKey = &key
 	return r
 }
 
-// On is r for another time, in the form of At.
-func On(r usage.Recording, when string) usage.Recording {
+// RecordedAt is r for another time, in the form of At.
+func RecordedAt(r usage.Recording, when string) usage.Recording {
 	t := At(when)
 	r.RecordedAt = &t
 	return r

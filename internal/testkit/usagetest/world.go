@@ -44,14 +44,14 @@ type World struct {
 // New starts a world whose clock stands at a time.
 func New(t *testing.T, db *sqldb.DB, now string) *World {
 	t.Helper()
-	w := Idle(db, now)
+	w := NewIdle(db, now)
 	w.Instances = [2]*usage.Service{w.Start(t), w.Start(t)}
 	w.Service = w.Instances[0]
 	return w
 }
 
-// Idle makes a world without a service.
-func Idle(db *sqldb.DB, now string) *World {
+// NewIdle makes a world without a service.
+func NewIdle(db *sqldb.DB, now string) *World {
 	c := clock.NewFixed(At(now))
 	return &World{
 		DB: db, Clock: c, Plans: newPlans(db), Alerts: &Alerts{},
@@ -189,7 +189,7 @@ func (w *World) Detail(t TB, tenantID uuid.UUID, code string) usage.Detail {
 // is "".
 func (w *World) Retention(archive string) *retention.Pruner {
 	return retention.New(retention.Deps{
-		DB: w.DB, Clock: w.Clock, Log: slog.New(slog.DiscardHandler), Keep: retention.Shortest, Archive: archive,
+		DB: w.DB, Clock: w.Clock, Log: slog.New(slog.DiscardHandler), Keep: retention.MinRetention, Archive: archive,
 	})
 }
 

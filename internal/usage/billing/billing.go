@@ -70,15 +70,15 @@ type Metered struct {
 	Former []string // that billed the one before
 }
 
-// holds reports whether usage of a time is not to be reported yet: which prices bill its
+// isOnHold reports whether usage of a time is not to be reported yet: which prices bill its
 // period is not decided.
-func (m *Metered) holds(at time.Time) bool {
+func (m *Metered) isOnHold(at time.Time) bool {
 	return m != nil && (!at.Before(m.Period.End) || !at.Before(m.Period.Start) && !m.Decided)
 }
 
-// billedAt returns the time that usage is reported with. What was used in a period
+// reportTime returns the time that usage is reported with. What was used in a period
 // before its prices took effect is reported as used right after that.
-func (m *Metered) billedAt(at time.Time) time.Time {
+func (m *Metered) reportTime(at time.Time) time.Time {
 	if m == nil || !m.Period.Contains(at) || !at.Before(m.Since) {
 		return at
 	}
@@ -88,17 +88,17 @@ func (m *Metered) billedAt(at time.Time) time.Time {
 	return m.Since
 }
 
-// inOnePeriod reports whether both times are in the current period.
-func (m *Metered) inOnePeriod(a, b time.Time) bool {
+// areInCurrentPeriod reports whether both times are in the current period.
+func (m *Metered) areInCurrentPeriod(a, b time.Time) bool {
 	return m != nil && m.Period.Contains(a) && m.Period.Contains(b)
 }
 
 // Payers knows how tenants pay.
 type Payers interface {
 	Payer(ctx context.Context, tenantID uuid.UUID) (Payer, error)
-	// Billed reports whether a time was in a billing period that is over, of a
+	// IsBilled reports whether a time was in a billing period that is over, of a
 	// subscription whose usage was billed then.
-	Billed(ctx context.Context, tenantID uuid.UUID, at time.Time) (bool, error)
+	IsBilled(ctx context.Context, tenantID uuid.UUID, at time.Time) (bool, error)
 }
 
 // Audit is the trail of decisions.

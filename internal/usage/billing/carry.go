@@ -21,25 +21,25 @@ const (
 	queuedTogether = 256
 )
 
-// Carry queues the figures that follow from the beginning of billing periods: the value
+// QueueCarried queues the figures that follow from the beginning of billing periods: the value
 // of last_value meters that never reset (see carried). Reporting a meter starts with the
 // first period that begins after Carry has seen the meter as billable.
 //
 // Invariant: the figures up to a time are queued in the transaction that stores that
 // time, and only one instance runs this at a time, so every period is reported once.
-func (r *Reporter) Carry(ctx context.Context) error {
+func (r *Reporter) QueueCarried(ctx context.Context) error {
 	if err := r.store.deleteStalePeaks(ctx); err != nil {
 		return err
 	}
-	if err := r.store.pruneTold(ctx, r.deps.Clock.Now().Add(-keepTold)); err != nil {
+	if err := r.store.pruneReported(ctx, r.deps.Clock.Now().Add(-reportedRetention)); err != nil {
 		return err
 	}
-	return r.carryUntil(ctx, r.deps.Clock.Now().Add(-lateness), carryEvery)
+	return r.queueCarriedUntil(ctx, r.deps.Clock.Now().Add(-lateness), carryEvery)
 }
 
-// carryUntil queues the figures of the periods that have begun until a time, of meters that
+// queueCarriedUntil queues the figures of the periods that have begun until a time, of meters that
 // were not looked at for a while.
-func (r *Reporter) carryUntil(ctx context.Context, until time.Time, every time.Duration) error {
+func (r *Reporter) queueCarriedUntil(ctx context.Context, until time.Time, every time.Duration) error {
 	meters, err := r.store.carriedMeters(ctx)
 	if err != nil {
 		return err
@@ -52,7 +52,7 @@ func (r *Reporter) carryUntil(ctx context.Context, until time.Time, every time.D
 			if until.Sub(*m.reportedUntil) < every {
 				continue
 			}
-			if figures, err = r.carried(ctx, m.Meter, *m.reportedUntil, until); err != nil {
+			if figures, err = r.carriedFigures(ctx, m.Meter, *m.reportedUntil, until); err != nil {
 				return err
 			}
 		}
@@ -78,7 +78,7 @@ func (r *Reporter) queueCarried(ctx context.Context, m usage.Meter, figures []us
 	})
 }
 
-// carried reads the value that a last_value meter that never resets had when billing
+// carriedFigures reads the value that a last_value meter that never resets had when billing
 // periods began, after one time and until another. The provider bills a period by what
 // was reported in it. Without this figure, something that is stored all the time and
 // never changes would cost something in the first period and nothing in the next.
@@ -86,14 +86,14 @@ func (r *Reporter) queueCarried(ctx context.Context, m usage.Meter, figures []us
 // The figure is reported for the instant at which a period begins, unless an event was
 // recorded for the same second. What is recorded later in the period replaces it at the
 // provider as it does here.
-func (r *Reporter) carried(ctx context.Context, m usage.Meter, after, until time.Time) ([]usage.Figure, error) {
+func (r *Reporter) carriedFigures(ctx context.Context, m usage.Meter, after, until time.Time) ([]usage.Figure, error) {
 	counters, err := r.store.countersEnding(ctx, m.ID, usage.AllTime().End)
 	if err != nil {
 		return nil, err
 	}
 	var figures []usage.Figure
 	for _, c := range counters {
-		some, err := r.carriedOf(ctx, c.tenantID, m, after, until)
+		some, err := r.carriedFiguresOf(ctx, c.tenantID, m, after, until)
 		if err != nil {
 			return nil, err
 		}
@@ -102,8 +102,8 @@ func (r *Reporter) carried(ctx context.Context, m usage.Meter, after, until time
 	return figures, nil
 }
 
-// carriedOf is carried for one tenant.
-func (r *Reporter) carriedOf(ctx context.Context, tenantID uuid.UUID, m usage.Meter, after, until time.Time) ([]usage.Figure, error) {
+// carriedFiguresOf is carried for one tenant.
+func (r *Reporter) carriedFiguresOf(ctx context.Context, tenantID uuid.UUID, m usage.Meter, after, until time.Time) ([]usage.Figure, error) {
 	payer, err := r.deps.Payers.Payer(ctx, tenantID)
 	if err != nil || payer.Billing == nil {
 		return nil, err

@@ -12,23 +12,23 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// keepTold is for how long figures are kept after they were reported. The provider
+// reportedRetention is for how long figures are kept after they were reported. The provider
 // finds errors within minutes; notifications about them are repeated for three days.
-const keepTold = 4 * 24 * time.Hour
+const reportedRetention = 4 * 24 * time.Hour
 
 // ErrorReport handles the notification that the provider took figures and found later
 // that it cannot count them: those that the report names are rejected reports then.
 func (r *Reporter) ErrorReport(ctx context.Context, e psp.Event) error {
 	samples, total, err := r.deps.Reports.UsageErrors(ctx, e.ID)
 	if err != nil {
-		return psp.Permanent(err)
+		return psp.MarkPermanent(err)
 	}
 	if total > len(samples) {
 		r.deps.Log.ErrorContext(ctx, "usage is not billed, and the payment provider does not name all of it",
 			"event", e.ID, "figures", total, "named", len(samples))
 	}
 	for _, s := range samples {
-		f, found, err := r.told(ctx, s.Identifier)
+		f, found, err := r.findReported(ctx, s.Identifier)
 		if err != nil {
 			return err
 		}
@@ -44,11 +44,11 @@ func (r *Reporter) ErrorReport(ctx context.Context, e psp.Event) error {
 	return nil
 }
 
-// told finds a figure that was reported, by its id. The id and the row that the figure
+// findReported finds a figure that was reported, by its id. The id and the row that the figure
 // was queued in are of version 7 and were made in one transaction, so that the time in
 // the id leads to the row. Figures that were carried over have ids of version 5, and rows
 // of their own, which are few.
-func (r *Reporter) told(ctx context.Context, identifier string) (f usage.Figure, found bool, err error) {
+func (r *Reporter) findReported(ctx context.Context, identifier string) (f usage.Figure, found bool, err error) {
 	id, err := uuid.Parse(identifier[:min(len(identifier), 36)]) // it may be the key of the request, which begins with it
 	if err != nil {
 		return usage.Figure{}, false, nil //nolint:nilerr // not one of ours: it was not found
@@ -56,9 +56,9 @@ func (r *Reporter) told(ctx context.Context, identifier string) (f usage.Figure,
 	var figures []usage.Figure
 	switch id.Version() {
 	case 7:
-		figures, err = r.toldAbout(ctx, id)
+		figures, err = r.reportedAround(ctx, id)
 	case 5:
-		figures, err = r.store.toldCarried(ctx)
+		figures, err = r.store.reportedCarried(ctx)
 	}
 	if err != nil {
 		return usage.Figure{}, false, err
@@ -70,15 +70,15 @@ func (r *Reporter) told(ctx context.Context, identifier string) (f usage.Figure,
 	return figures[i], true, nil
 }
 
-// toldAbout reads the figures that were reported from rows of the time in an id.
-func (r *Reporter) toldAbout(ctx context.Context, id uuid.UUID) ([]usage.Figure, error) {
+// reportedAround reads the figures that were reported from rows of the time in an id.
+func (r *Reporter) reportedAround(ctx context.Context, id uuid.UUID) ([]usage.Figure, error) {
 	const apart = int64(time.Minute / time.Millisecond)
 	made := int64(binary.BigEndian.Uint64(append([]byte{0, 0}, id[:6]...)))
-	return r.store.toldBetween(ctx, madeAt(made-apart, 0), madeAt(made+apart, 0xff))
+	return r.store.reportedBetween(ctx, boundaryID(made-apart, 0), boundaryID(made+apart, 0xff))
 }
 
-// madeAt is the first or the last id that is made in a millisecond.
-func madeAt(millisecond int64, rest byte) uuid.UUID {
+// boundaryID is the first or the last id that is made in a millisecond.
+func boundaryID(millisecond int64, rest byte) uuid.UUID {
 	var id uuid.UUID
 	for i := range id {
 		id[i] = rest

@@ -43,15 +43,15 @@ func TestErrorReportOfAnyFigure(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), "1")
-		w.Sell(t, usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Soft), "1")
+		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "1")
+		w.Sell(t, usagetest.Meter("disk", usage.LastValue, usage.ResetNever, usage.EnforcementSoft), "1")
 		payer := w.NewPayer(t)
 		p := &till{}
 		run := func(when string) {
 			t.Helper()
 			w.Clock.Set(usagetest.At(when))
 			r := reporter(w, p)
-			if err := errors.Join(r.Carry(t.Context()), r.Report(t.Context())); err != nil {
+			if err := errors.Join(r.QueueCarried(t.Context()), r.Report(t.Context())); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -62,7 +62,7 @@ func (s *Estimator) Estimate(ctx context.Context, tenantID uuid.UUID) (Estimate,
 	if payer.Billing == nil || !payer.PaysUsage {
 		return e, nil
 	}
-	priced, err := s.priced(ctx, payer)
+	priced, err := s.billedMeters(ctx, payer)
 	if err != nil {
 		return Estimate{}, err
 	}
@@ -76,7 +76,7 @@ func (s *Estimator) Estimate(ctx context.Context, tenantID uuid.UUID) (Estimate,
 		if at, added := payer.AddedAt[p.pspPriceID]; added && billed.Contains(at) {
 			billed.Start = at
 		}
-		if used[i], err = s.billed(ctx, tenantID, p.Meter, payer.Billing, billed, now); err != nil {
+		if used[i], err = s.reportedTotal(ctx, tenantID, p.Meter, payer.Billing, billed, now); err != nil {
 			return Estimate{}, err
 		}
 	}
@@ -113,30 +113,30 @@ func billingPeriod(b *usage.Billing, now time.Time) usage.Period {
 	if b != nil && b.Current.Contains(now) {
 		return usage.Period{Start: b.Current.Start.UTC(), End: b.Current.End.UTC()}
 	}
-	return usage.PeriodOf(usage.Monthly, b, now)
+	return usage.PeriodOf(usage.ResetMonthly, b, now)
 }
 
-// priced lists what bills the usage of a subscription: the prices that it has at the
+// billedMeters lists what bills the usage of a subscription: the prices that it has at the
 // provider, whatever those of the meters are now.
-func (s *Estimator) priced(ctx context.Context, payer Payer) ([]pricedMeter, error) {
+func (s *Estimator) billedMeters(ctx context.Context, payer Payer) ([]pricedMeter, error) {
 	if payer.Prices == nil {
 		return s.store.pricedMeters(ctx, payer.Currency)
 	}
 	return s.store.metersOfPrices(ctx, payer.Prices)
 }
 
-// billed is what the provider will have been told of a meter in a billing period, or in the
+// reportedTotal is what the provider will have been told of a meter in a billing period, or in the
 // part of it in which the meter is billed: of a maximum the sum of those of its periods, of a
 // level that never resets also one from before a whole period.
-func (s *Estimator) billed(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period, now time.Time) (money.Total, error) {
+func (s *Estimator) reportedTotal(ctx context.Context, tenantID uuid.UUID, m usage.Meter, b *usage.Billing, p usage.Period, now time.Time) (money.Total, error) {
 	switch {
 	case m.Aggregation == usage.Max:
 		return s.billedMaxima(ctx, tenantID, m, b, p)
-	case m.Aggregation == usage.LastValue && m.Reset == usage.Never && p.Equal(billingPeriod(b, now)):
+	case m.Aggregation == usage.LastValue && m.Reset == usage.ResetNever && p.Equal(billingPeriod(b, now)):
 		p = usage.AllTime()
 	}
-	if m.Aggregation == usage.LastValue || m.Reset == usage.Never {
-		used, err := s.records.Used(ctx, tenantID, []usage.MeterPeriod{{Meter: m, Period: p}}, now)
+	if m.Aggregation == usage.LastValue || m.Reset == usage.ResetNever {
+		used, err := s.records.ReadTotals(ctx, tenantID, []usage.MeterPeriod{{Meter: m, Period: p}}, now)
 		if err != nil {
 			return money.Total{}, err
 		}

@@ -33,24 +33,24 @@ func TestEstimate(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Sell(t, usagetest.Meter("a-month", usage.Sum, usage.Monthly, usage.Hard), "0.5")
-		w.Sell(t, usagetest.Meter("b-day", usage.Sum, usage.Daily, usage.Hard), "100")
-		w.Sell(t, usagetest.Meter("c-ever", usage.Count, usage.Never, usage.Hard), "1.499999999999")
-		w.Sell(t, usagetest.Meter("d-level", usage.LastValue, usage.Weekly, usage.Hard), "3")
-		w.Sell(t, usagetest.Meter("e-peak", usage.Max, usage.Daily, usage.Hard), "0.000000000001")
-		w.Sell(t, usagetest.Meter("f-off", usage.Sum, usage.Monthly, usage.Hard), "7")
-		w.Sell(t, usagetest.Meter("g-unused-off", usage.Sum, usage.Monthly, usage.Hard), "7")
-		w.Apply(t, usagetest.Meter("free", usage.Sum, usage.Monthly, usage.Hard))
+		w.Sell(t, usagetest.Meter("a-month", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "0.5")
+		w.Sell(t, usagetest.Meter("b-day", usage.Sum, usage.ResetDaily, usage.EnforcementHard), "100")
+		w.Sell(t, usagetest.Meter("c-ever", usage.Count, usage.ResetNever, usage.EnforcementHard), "1.499999999999")
+		w.Sell(t, usagetest.Meter("d-level", usage.LastValue, usage.ResetWeekly, usage.EnforcementHard), "3")
+		w.Sell(t, usagetest.Meter("e-peak", usage.Max, usage.ResetDaily, usage.EnforcementHard), "0.000000000001")
+		w.Sell(t, usagetest.Meter("f-off", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "7")
+		w.Sell(t, usagetest.Meter("g-unused-off", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "7")
+		w.Apply(t, usagetest.Meter("free", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 		tenantID := w.NewTenant(t)
 		w.Plans.Grant(tenantID, usage.Allowance{Billing: usagetest.Billing("2026-11-10", usage.Month, 1, "2026-11-10", "2026-12-10")})
 		var events []usage.Recording
 		for _, code := range []string{"a-month", "b-day", "c-ever", "d-level", "e-peak", "f-off", "free"} {
 			events = append(events,
-				usagetest.On(usagetest.Recording(code, "1000"), "2026-11-09 23:59:59.999999"), usagetest.On(usagetest.Recording(code, "7"), "2026-11-10"),
-				usagetest.On(usagetest.Recording(code, "2"), "2026-11-20"), usagetest.On(usagetest.Recording(code, "4"), "2026-11-21"))
+				usagetest.RecordedAt(usagetest.Recording(code, "1000"), "2026-11-09 23:59:59.999999"), usagetest.RecordedAt(usagetest.Recording(code, "7"), "2026-11-10"),
+				usagetest.RecordedAt(usagetest.Recording(code, "2"), "2026-11-20"), usagetest.RecordedAt(usagetest.Recording(code, "4"), "2026-11-21"))
 		}
 		w.RecordAll(t, tenantID, events, true)
-		off := []usage.Meter{usagetest.Meter("f-off", usage.Sum, usage.Monthly, usage.Hard), usagetest.Meter("g-unused-off", usage.Sum, usage.Monthly, usage.Hard)}
+		off := []usage.Meter{usagetest.Meter("f-off", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), usagetest.Meter("g-unused-off", usage.Sum, usage.ResetMonthly, usage.EnforcementHard)}
 		for i := range off {
 			off[i].Active = false
 		}
@@ -82,8 +82,8 @@ func TestEstimate(t *testing.T) {
 func TestEstimateOfTooMuch(t *testing.T) {
 	t.Parallel()
 	w := usagetest.New(t, dbtest.New(t, sqldb.SQLite), "2026-11-21 12:00")
-	w.Sell(t, usagetest.Meter("a", usage.Sum, usage.Monthly, usage.Hard), "1000000000000")
-	w.Sell(t, usagetest.Meter("b", usage.Sum, usage.Monthly, usage.Hard), "1")
+	w.Sell(t, usagetest.Meter("a", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "1000000000000")
+	w.Sell(t, usagetest.Meter("b", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "1")
 	tenantID := w.NewTenant(t)
 	w.Plans.Grant(tenantID, usage.Allowance{Billing: usagetest.Billing("2026-11-10", usage.Month, 1)})
 	w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("a", "1e12"), usagetest.Recording("b", "1")}, true)
@@ -99,9 +99,9 @@ func TestEstimateOfDeletedEvents(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-02-15 12:00")
-		w.Sell(t, usagetest.Meter("a-month", usage.Sum, usage.Monthly, usage.Hard), "1")
-		w.Sell(t, usagetest.Meter("b-day", usage.Count, usage.Daily, usage.Hard), "1")
-		w.Sell(t, usagetest.Meter("c-week", usage.Sum, usage.Weekly, usage.Hard), "1")
+		w.Sell(t, usagetest.Meter("a-month", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "1")
+		w.Sell(t, usagetest.Meter("b-day", usage.Count, usage.ResetDaily, usage.EnforcementHard), "1")
+		w.Sell(t, usagetest.Meter("c-week", usage.Sum, usage.ResetWeekly, usage.EnforcementHard), "1")
 		tenantID := w.NewTenant(t)
 		w.Plans.Grant(tenantID, usage.Allowance{Billing: usagetest.Billing("2026-01-10", usage.Year, 1, "2026-01-10", "2027-01-10")})
 		record := func(days ...string) {
@@ -109,7 +109,7 @@ func TestEstimateOfDeletedEvents(t *testing.T) {
 			var events []usage.Recording
 			for _, day := range days {
 				for _, code := range []string{"a-month", "b-day", "c-week"} {
-					events = append(events, usagetest.On(usagetest.Recording(code, "5"), day))
+					events = append(events, usagetest.RecordedAt(usagetest.Recording(code, "5"), day))
 				}
 			}
 			w.RecordAll(t, tenantID, events, true)

@@ -28,7 +28,7 @@ func (r *run) holdBack(ctx context.Context, row report, figures []usage.Figure) 
 		if err != nil {
 			return nil, err
 		}
-		if c.metered.holds(f.At) {
+		if c.metered.isOnHold(f.At) {
 			held = append(held, f)
 		} else {
 			free = append(free, f)
@@ -52,6 +52,6 @@ func (r *run) holdBack(ctx context.Context, row report, figures []usage.Figure) 
 		if err := r.store.holdReport(ctx, rest, encode(held), until); err != nil {
 			return err
 		}
-		return r.store.leaveFigures(ctx, row.id, encode(free))
+		return r.store.setFigures(ctx, row.id, encode(free))
 	})
 }

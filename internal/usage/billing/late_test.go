@@ -52,7 +52,7 @@ func TestLateUsage(t *testing.T) {
 	}
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-12-21 12:00")
-		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), "1")
+		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "1")
 		rejections := billing.NewRejections(db, w.Clock, audit.New(audit.Deps{DB: db, Clock: w.Clock}))
 		for _, tt := range tests {
 			payer := w.NewTenant(t)
@@ -62,9 +62,9 @@ func TestLateUsage(t *testing.T) {
 			w.Plans.BilledUntil(usagetest.At(tt.billedUntil))
 			days := []string{"2026-11-09", "2026-11-10", "2026-12-09", "2026-12-10", "2026-12-21"}
 			for _, day := range days {
-				w.RecordAll(t, payer, []usage.Recording{usagetest.On(usagetest.Recording("calls", "1"), day)}, true)
+				w.RecordAll(t, payer, []usage.Recording{usagetest.RecordedAt(usagetest.Recording("calls", "1"), day)}, true)
 			}
-			_, err := w.Record(t.Context(), payer, usagetest.On(usagetest.Recording("calls", "1"), "2026-11-20"))
+			_, err := w.Record(t.Context(), payer, usagetest.RecordedAt(usagetest.Recording("calls", "1"), "2026-11-20"))
 			if !errors.Is(err, usage.ErrQuotaExceeded) {
 				t.Errorf("%s: a quota of the past holds no more: %v", tt.name, err)
 			}
@@ -76,7 +76,7 @@ func TestLateUsage(t *testing.T) {
 			for _, u := range p.counted {
 				told = append(told, u.At.Format(time.DateOnly))
 			}
-			err = rejections.Each(t.Context(), func(f billing.Rejected) error {
+			err = rejections.ForEach(t.Context(), func(f billing.Rejected) error {
 				listed = append(listed, f.RecordedAt.Format(time.DateOnly))
 				if f.Reason != "period_closed" || f.TenantID != payer {
 					return fmt.Errorf("listed is %+v", f)

@@ -55,7 +55,7 @@ func TestLinkHoldsForWhoWaited(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		calls, priceID := usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), "price_calls"
+		calls, priceID := usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "price_calls"
 		w.Apply(t, calls)
 		payer := w.NewPayer(t)
 		record := func(amount string) {

@@ -19,11 +19,11 @@ type rejection struct {
 	reason string
 }
 
-// unconfirmed rejects figures whose report was begun at a time and never confirmed, too
+// rejectUnconfirmed rejects figures whose report was begun at a time and never confirmed, too
 // long ago for the provider to know their ids still. Each may have been counted or not:
 // reporting it again could count it twice, dropping it could lose it. The provider
 // shows sums alone, so a person has to compare them and decide.
-func unconfirmed(figures []usage.Figure, tried time.Time) []rejection {
+func rejectUnconfirmed(figures []usage.Figure, tried time.Time) []rejection {
 	rejected := make([]rejection, len(figures))
 	for i, f := range figures {
 		rejected[i] = rejection{Figure: f, reason: "it may have been counted at " + tried.UTC().Format(time.RFC3339) + ", when it was reported and no answer was noted"}
@@ -55,9 +55,9 @@ func NewRejections(db *sqldb.DB, c clock.Clock, a Audit) *Rejections {
 	return &Rejections{store: store{db: db}, queue: NewQueue(db, nil), clock: c, audit: a}
 }
 
-// Each calls yield for every rejected report, the earliest first, until yield returns
+// ForEach calls yield for every rejected report, the earliest first, until yield returns
 // an error, which it returns. yield may retry or discard the report.
-func (r *Rejections) Each(ctx context.Context, yield func(Rejected) error) error {
+func (r *Rejections) ForEach(ctx context.Context, yield func(Rejected) error) error {
 	var last Rejected
 	for {
 		page, err := r.store.rejectionsAfter(ctx, last, 100)

@@ -26,7 +26,7 @@ func refusals(w *usagetest.World) *billing.Rejections {
 // refused are the refusals, as "meter quantity: reason", and their ids.
 func refused(t *testing.T, w *usagetest.World) (lines []string, ids []uuid.UUID) {
 	t.Helper()
-	err := refusals(w).Each(t.Context(), func(f billing.Rejected) error {
+	err := refusals(w).ForEach(t.Context(), func(f billing.Rejected) error {
 		lines, ids = append(lines, fmt.Sprintf("%s %s: %s", f.MeterCode, f.Quantity, f.Reason)), append(ids, f.ID)
 		return nil
 	})
@@ -57,11 +57,11 @@ func TestReportKeepsWhatIsRefused(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), "1")
-		w.Sell(t, usagetest.Meter("lost", usage.Sum, usage.Monthly, usage.Hard), "1")
+		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "1")
+		w.Sell(t, usagetest.Meter("lost", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "1")
 		payer, stranger := w.NewPayer(t), w.NewTenant(t)
 		w.RecordAll(t, payer, []usage.Recording{
-			usagetest.Recording("calls", "1"), usagetest.On(usagetest.Recording("calls", "2"), "2026-09-01"), usagetest.Recording("calls", "3"), usagetest.Recording("lost", "4"),
+			usagetest.Recording("calls", "1"), usagetest.RecordedAt(usagetest.Recording("calls", "2"), "2026-09-01"), usagetest.Recording("calls", "3"), usagetest.Recording("lost", "4"),
 		}, true)
 		w.RecordAll(t, stranger, []usage.Recording{usagetest.Recording("calls", "9"), usagetest.Recording("lost", "9")}, true) // nobody's to pay
 		p := &till{
@@ -143,7 +143,7 @@ func TestReportAfterLongAbsence(t *testing.T) {
 		}{{billing.ResendWithin, 0}, {billing.ResendWithin + time.Second, billing.ChunkSize}, {20 * 24 * time.Hour, billing.ChunkSize}} {
 			w := usagetest.New(t, db, "2026-11-21 12:00")
 			code := "calls" + tt.away.String()
-			w.Sell(t, usagetest.Meter(code, usage.Sum, usage.Monthly, usage.Hard), "1")
+			w.Sell(t, usagetest.Meter(code, usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "1")
 			payer := w.NewPayer(t)
 			if _, err := w.RecordBatch(t.Context(), payer, slices.Repeat([]usage.Recording{usagetest.Recording(code, "1")}, n)); err != nil {
 				t.Fatal(err)

@@ -87,7 +87,7 @@ const heldPause = 20 * time.Millisecond
 // wait, it waits until the prices of held figures are decided, or ctx ends. It can run while
 // Report does: the provider counts each figure once.
 func (r *Reporter) Drain(ctx context.Context, wait bool) error {
-	if err := r.carryUntil(ctx, r.deps.Clock.Now(), 0); err != nil {
+	if err := r.queueCarriedUntil(ctx, r.deps.Clock.Now(), 0); err != nil {
 		return err
 	}
 	run := newRun(r)
@@ -142,7 +142,7 @@ func (r *run) reportRow(ctx context.Context, row report) error {
 		case now.Sub(*tried) <= resendWithin:
 			rejected, err = r.send(ctx, chunk)
 		default:
-			rejected = unconfirmed(chunk, *tried)
+			rejected = rejectUnconfirmed(chunk, *tried)
 		}
 		if err != nil {
 			return err

@@ -110,15 +110,15 @@ func TestReportTellsEveryBillableEventOnce(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), "1")
-		w.Sell(t, usagetest.Meter("logins", usage.Count, usage.Daily, usage.Hard), "1")
-		w.Sell(t, usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Hard), "1")
-		w.Sell(t, usagetest.Meter("peak", usage.Max, usage.Monthly, usage.Hard), "1")
-		w.Apply(t, usagetest.Meter("free", usage.Sum, usage.Monthly, usage.Hard))
+		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "1")
+		w.Sell(t, usagetest.Meter("logins", usage.Count, usage.ResetDaily, usage.EnforcementHard), "1")
+		w.Sell(t, usagetest.Meter("disk", usage.LastValue, usage.ResetNever, usage.EnforcementHard), "1")
+		w.Sell(t, usagetest.Meter("peak", usage.Max, usage.ResetMonthly, usage.EnforcementHard), "1")
+		w.Apply(t, usagetest.Meter("free", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 		payer, stranger := w.NewPayer(t), w.NewTenant(t)
 		var events []usage.Recording
 		for _, code := range []string{"calls", "logins", "disk", "peak", "free"} {
-			events = append(events, usagetest.Keyed(usagetest.Recording(code, "2.5"), "k"), usagetest.On(usagetest.Recording(code, "7"), "2026-11-20"))
+			events = append(events, usagetest.WithKey(usagetest.Recording(code, "2.5"), "k"), usagetest.RecordedAt(usagetest.Recording(code, "7"), "2026-11-20"))
 		}
 		w.RecordAll(t, payer, events, true)
 		w.RecordAll(t, stranger, events, true)
@@ -157,12 +157,12 @@ func TestReportTellsMaximaAsTheyRise(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Sell(t, usagetest.Meter("peak", usage.Max, usage.Daily, usage.Hard), "1")
-		w.Sell(t, usagetest.Meter("month", usage.Max, usage.Monthly, usage.Hard), "1")
+		w.Sell(t, usagetest.Meter("peak", usage.Max, usage.ResetDaily, usage.EnforcementHard), "1")
+		w.Sell(t, usagetest.Meter("month", usage.Max, usage.ResetMonthly, usage.EnforcementHard), "1")
 		payer := w.NewPayer(t)
 		record := func(quantity, when string) {
 			t.Helper()
-			w.RecordAll(t, payer, []usage.Recording{usagetest.On(usagetest.Recording("peak", quantity), when), usagetest.On(usagetest.Recording("month", quantity), when)}, false)
+			w.RecordAll(t, payer, []usage.Recording{usagetest.RecordedAt(usagetest.Recording("peak", quantity), when), usagetest.RecordedAt(usagetest.Recording("month", quantity), when)}, false)
 		}
 		tell := func(formula string, want ...string) {
 			t.Helper()
@@ -197,12 +197,12 @@ func TestSettle(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), "1")
-		w.Sell(t, usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Hard), "1")
+		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "1")
+		w.Sell(t, usagetest.Meter("disk", usage.LastValue, usage.ResetNever, usage.EnforcementHard), "1")
 		ends, other := w.NewPayer(t), w.NewPayer(t)
 		p := &till{}
 		r := reporter(w, p)
-		if err := errors.Join(r.Carry(t.Context()), r.Settle(t.Context(), ends)); err != nil || p.calls != 0 {
+		if err := errors.Join(r.QueueCarried(t.Context()), r.Settle(t.Context(), ends)); err != nil || p.calls != 0 {
 			t.Fatal(p.calls, err)
 		}
 		w.RecordAll(t, ends, []usage.Recording{usagetest.Recording("disk", "40")}, true)
@@ -227,7 +227,7 @@ func TestSettle(t *testing.T) {
 			t.Errorf("it was told %d figures: %v", told, p.list())
 		}
 		w.Clock.Set(usagetest.At("2026-12-10 02:00"))
-		if err := errors.Join(r.Carry(t.Context()), r.Report(t.Context())); err != nil {
+		if err := errors.Join(r.QueueCarried(t.Context()), r.Report(t.Context())); err != nil {
 			t.Fatal(err)
 		}
 		if want := told + len(calls); len(p.counted) != want {
@@ -242,9 +242,9 @@ func TestReportCarriesLastValuesOver(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Sell(t, usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Soft), "1")
-		w.Sell(t, usagetest.Meter("daily", usage.LastValue, usage.Daily, usage.Soft), "1")
-		w.Apply(t, usagetest.Meter("free", usage.LastValue, usage.Never, usage.Soft))
+		w.Sell(t, usagetest.Meter("disk", usage.LastValue, usage.ResetNever, usage.EnforcementSoft), "1")
+		w.Sell(t, usagetest.Meter("daily", usage.LastValue, usage.ResetDaily, usage.EnforcementSoft), "1")
+		w.Apply(t, usagetest.Meter("free", usage.LastValue, usage.ResetNever, usage.EnforcementSoft))
 		idle, busy, punctual, empty, stranger := w.NewPayer(t), w.NewPayer(t), w.NewPayer(t), w.NewPayer(t), w.NewTenant(t)
 		p := &till{}
 		r := reporter(w, p)
@@ -252,7 +252,7 @@ func TestReportCarriesLastValuesOver(t *testing.T) {
 			t.Helper()
 			w.Clock.Set(usagetest.At(when))
 			for range n {
-				if err := errors.Join(r.Carry(t.Context()), r.Report(t.Context())); err != nil {
+				if err := errors.Join(r.QueueCarried(t.Context()), r.Report(t.Context())); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -319,7 +319,7 @@ func TestReportGoesOnWhereItStopped(t *testing.T) {
 		t.Run(string(dialect), func(t *testing.T) {
 			t.Parallel()
 			w := usagetest.New(t, dbtest.New(t, dialect), "2026-11-21 12:00")
-			w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), "1")
+			w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "1")
 			rapid.Check(t, func(t *rapid.T) { checkReporting(t, w, dbtest.Rounds(3, 10)) })
 		})
 	}
@@ -382,7 +382,7 @@ func TestErrorReport(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard), "1")
+		w.Sell(t, usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard), "1")
 		payer := w.NewPayer(t)
 		w.RecordAll(t, payer, []usage.Recording{usagetest.Recording("calls", "1"), usagetest.Recording("calls", "2")}, true)
 		p := &till{}
@@ -403,7 +403,7 @@ func TestErrorReport(t *testing.T) {
 		}
 		rejections := billing.NewRejections(db, w.Clock, audit.New(audit.Deps{DB: db, Clock: w.Clock}))
 		var listed []billing.Rejected
-		err := rejections.Each(t.Context(), func(f billing.Rejected) error { listed = append(listed, f); return nil })
+		err := rejections.ForEach(t.Context(), func(f billing.Rejected) error { listed = append(listed, f); return nil })
 		if err != nil || len(listed) != 1 || listed[0].Quantity != usagetest.Quantity("2") || listed[0].Reason != "no_customer: gone" || listed[0].TenantID != payer {
 			t.Fatalf("listed %+v, %v", listed, err)
 		}
@@ -414,7 +414,7 @@ func TestErrorReport(t *testing.T) {
 			t.Errorf("told of %v", p.list())
 		}
 		w.Clock.Set(usagetest.At("2026-12-01"))
-		if err := errors.Join(r.Carry(t.Context()), r.ErrorReport(t.Context(), psp.Event{ID: "evt_1"})); err != nil {
+		if err := errors.Join(r.QueueCarried(t.Context()), r.ErrorReport(t.Context(), psp.Event{ID: "evt_1"})); err != nil {
 			t.Fatal(err)
 		}
 		if n, err := r.Rejected(t.Context()); n != 0 || err != nil {
@@ -429,11 +429,11 @@ func TestReportLastValuesOfOneSecond(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Sell(t, usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Soft), "1")
+		w.Sell(t, usagetest.Meter("disk", usage.LastValue, usage.ResetNever, usage.EnforcementSoft), "1")
 		payer := w.NewPayer(t)
 		w.RecordAll(t, payer, []usage.Recording{
 			usagetest.Recording("disk", "100"), usagetest.Recording("disk", "50"),
-			usagetest.On(usagetest.Recording("disk", "8"), "2026-11-21 11:00:00.9"), usagetest.On(usagetest.Recording("disk", "9"), "2026-11-21 11:00:00.1"),
+			usagetest.RecordedAt(usagetest.Recording("disk", "8"), "2026-11-21 11:00:00.9"), usagetest.RecordedAt(usagetest.Recording("disk", "9"), "2026-11-21 11:00:00.1"),
 		}, true)
 		p := &till{formula: psp.AggregateLast}
 		report(t, w, p)

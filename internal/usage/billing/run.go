@@ -99,11 +99,11 @@ func (r *run) send(ctx context.Context, figures []usage.Figure) ([]rejection, er
 // "" where it does not.
 func (r *run) sendOne(ctx context.Context, f usage.Figure, to target) (reason string, err error) {
 	if to.maximum != nil {
-		if f, err = r.wholeMaximum(ctx, f, to); err != nil {
+		if f, err = r.replaceByMaximum(ctx, f, to); err != nil {
 			return "", err
 		}
 	}
-	if f, err = r.inTime(ctx, f, to); err != nil {
+	if f, err = r.adjustTime(ctx, f, to); err != nil {
 		return "", err
 	}
 	err = r.deps.Provider.ReportUsage(ctx, psp.UsageReport{
@@ -115,15 +115,15 @@ func (r *run) sendOne(ctx context.Context, f usage.Figure, to target) (reason st
 	return "", err
 }
 
-// inTime gives a figure the time at which its price is in effect. Where the provider takes
+// adjustTime gives a figure the time at which its price is in effect. Where the provider takes
 // the last figure, the quantity is the value that holds after that second.
 //
 // Invariant: the provider counts in seconds, and of several figures of one it keeps the
 // one that arrives last. They are all told with the same value, so that it does not matter
 // which one that is; what is recorded in the same second later has a figure that is sent later.
-func (r *run) inTime(ctx context.Context, f usage.Figure, to target) (_ usage.Figure, err error) {
-	f.At = to.metered.billedAt(f.At)
-	if now := r.deps.Clock.Now(); f.At.After(now) && !to.last && to.metered.inOnePeriod(f.At, now) {
+func (r *run) adjustTime(ctx context.Context, f usage.Figure, to target) (_ usage.Figure, err error) {
+	f.At = to.metered.reportTime(f.At)
+	if now := r.deps.Clock.Now(); f.At.After(now) && !to.last && to.metered.areInCurrentPeriod(f.At, now) {
 		f.At = now // usage dated ahead belongs to the final invoice, too, if the subscription ends before
 	}
 	if to.last {
@@ -136,13 +136,13 @@ func (r *run) inTime(ctx context.Context, f usage.Figure, to target) (_ usage.Fi
 	return f, err
 }
 
-// wholeMaximum makes of what an event raised a maximum by the maximum as it is now, for
+// replaceByMaximum makes of what an event raised a maximum by the maximum as it is now, for
 // a provider's meter that takes the last figure; so it is reported for the latest time. Of a
 // price that was added during the period it is the rise since then.
-func (r *run) wholeMaximum(ctx context.Context, f usage.Figure, to target) (usage.Figure, error) {
+func (r *run) replaceByMaximum(ctx context.Context, f usage.Figure, to target) (usage.Figure, error) {
 	m := *to.maximum
 	p := usage.PeriodOf(m.Reset, to.billing, f.At)
-	highest, err := r.records.Used(ctx, f.TenantID, []usage.MeterPeriod{{Meter: m, Period: p}}, f.At)
+	highest, err := r.records.ReadTotals(ctx, f.TenantID, []usage.MeterPeriod{{Meter: m, Period: p}}, f.At)
 	if err != nil {
 		return f, err
 	}
@@ -186,7 +186,7 @@ func (r *run) target(ctx context.Context, f usage.Figure) (to target, err error)
 		r.meters[key] = m
 	}
 	if m.eventName != "" {
-		closed, err := r.closed(ctx, f, c)
+		closed, err := r.isInvoiceFinal(ctx, f, c)
 		if err != nil {
 			return to, err
 		}
@@ -208,14 +208,14 @@ func (r *run) target(ctx context.Context, f usage.Figure) (to target, err error)
 // billing period.
 const periodClosed = "period_closed"
 
-// closed reports whether the invoice of a figure's billing period is final
+// isInvoiceFinal reports whether the invoice of a figure's billing period is final
 // (rules: usage#late-usage). What a period is invoiced for still follows the figures
 // while its invoice is a draft, which the provider keeps one for an hour or longer.
-func (r *run) closed(ctx context.Context, f usage.Figure, c customer) (bool, error) {
+func (r *run) isInvoiceFinal(ctx context.Context, f usage.Figure, c customer) (bool, error) {
 	if c.billing != nil && !f.At.Before(c.billing.Current.Start) {
 		return false, nil
 	}
-	billed, err := r.deps.Payers.Billed(ctx, f.TenantID, f.At)
+	billed, err := r.deps.Payers.IsBilled(ctx, f.TenantID, f.At)
 	if err != nil || !billed {
 		return false, err
 	}

@@ -30,7 +30,7 @@ const (
 func (r *Reporter) Settle(ctx context.Context, tenantID uuid.UUID) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
-	if err := r.carryNow(ctx, tenantID); err != nil {
+	if err := r.queueCarriedNow(ctx, tenantID); err != nil {
 		return err
 	}
 	s := settlement{run: newRun(r), tenantID: tenantID, sent: map[uuid.UUID]bool{}}
@@ -47,7 +47,7 @@ func (r *Reporter) Settle(ctx context.Context, tenantID uuid.UUID) error {
 			last = bills
 		}
 	}
-	s.before = r.awaitAfter(ctx, last.Truncate(time.Second))
+	s.before = r.waitForNextSecond(ctx, last.Truncate(time.Second))
 	return s.report(ctx)
 }
 
@@ -57,20 +57,20 @@ func (r *Reporter) Settle(ctx context.Context, tenantID uuid.UUID) error {
 func (r *Reporter) Flush(ctx context.Context, tenantID uuid.UUID) error {
 	ctx, cancel := context.WithTimeout(ctx, settleTime)
 	defer cancel()
-	if err := r.carryNow(ctx, tenantID); err != nil {
+	if err := r.queueCarriedNow(ctx, tenantID); err != nil {
 		return err
 	}
-	s := settlement{run: newRun(r), tenantID: tenantID, sent: map[uuid.UUID]bool{}, holds: true}
+	s := settlement{run: newRun(r), tenantID: tenantID, sent: map[uuid.UUID]bool{}, isOnHold: true}
 	if err := s.report(ctx); err != nil {
 		return err
 	}
-	r.awaitAfter(ctx, r.deps.Clock.Now().Truncate(time.Second))
+	r.waitForNextSecond(ctx, r.deps.Clock.Now().Truncate(time.Second))
 	return nil
 }
 
-// awaitAfter waits until a second is over, and returns the second that follows. It waits
+// waitForNextSecond waits until a second is over, and returns the second that follows. It waits
 // for at most secondWait: the clock of a sandbox may stand still.
-func (r *Reporter) awaitAfter(ctx context.Context, second time.Time) time.Time {
+func (r *Reporter) waitForNextSecond(ctx context.Context, second time.Time) time.Time {
 	next := second.Add(time.Second)
 	ctx, cancel := context.WithTimeout(ctx, secondWait)
 	defer cancel()
@@ -91,7 +91,7 @@ type settlement struct {
 	*run
 	tenantID uuid.UUID
 	sent     map[uuid.UUID]bool
-	holds    bool // figures whose prices are not decided are left out
+	isOnHold bool // figures whose prices are not decided are left out
 }
 
 // report reports the figures of the tenant that wait.
@@ -123,7 +123,7 @@ func (s settlement) settleRow(ctx context.Context, row report) error {
 	}
 	var mine []usage.Figure
 	for _, f := range figures[min(row.done, len(figures)):] {
-		if f.TenantID == s.tenantID && !s.sent[f.ID] && (!s.holds || !c.metered.holds(f.At)) {
+		if f.TenantID == s.tenantID && !s.sent[f.ID] && (!s.isOnHold || !c.metered.isOnHold(f.At)) {
 			mine = append(mine, f)
 		}
 	}
@@ -148,9 +148,9 @@ func (s settlement) settleRow(ctx context.Context, row report) error {
 	return nil
 }
 
-// carryNow queues what Carry would queue later for a tenant whose billing period has
+// queueCarriedNow queues what Carry would queue later for a tenant whose billing period has
 // just begun; the ids are the same.
-func (r *Reporter) carryNow(ctx context.Context, tenantID uuid.UUID) error {
+func (r *Reporter) queueCarriedNow(ctx context.Context, tenantID uuid.UUID) error {
 	meters, err := r.store.carriedMeters(ctx)
 	if err != nil {
 		return err
@@ -161,7 +161,7 @@ func (r *Reporter) carryNow(ctx context.Context, tenantID uuid.UUID) error {
 		if m.reportedUntil == nil {
 			continue
 		}
-		some, err := r.carriedOf(ctx, tenantID, m.Meter, *m.reportedUntil, now)
+		some, err := r.carriedFiguresOf(ctx, tenantID, m.Meter, *m.reportedUntil, now)
 		if err != nil {
 			return err
 		}

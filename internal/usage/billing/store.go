@@ -68,8 +68,8 @@ func (s store) holdReport(ctx context.Context, row report, figures []byte, until
 	return sqldb.Wrap(err, "hold report")
 }
 
-// leaveFigures leaves a row only some of its figures.
-func (s store) leaveFigures(ctx context.Context, id uuid.UUID, figures []byte) error {
+// setFigures leaves a row only some of its figures.
+func (s store) setFigures(ctx context.Context, id uuid.UUID, figures []byte) error {
 	return sqldb.Wrap(s.q(ctx).LeaveFigures(ctx, billingsql.LeaveFiguresParams{ID: id, Events: figures}), "split report")
 }
 
@@ -87,20 +87,20 @@ func (s store) deleteReport(ctx context.Context, id uuid.UUID) error {
 	})
 }
 
-// toldBetween reads the figures of the rows with ids in a range, of which some were reported.
-func (s store) toldBetween(ctx context.Context, earliest, latest uuid.UUID) ([]usage.Figure, error) {
+// reportedBetween reads the figures of the rows with ids in a range, of which some were reported.
+func (s store) reportedBetween(ctx context.Context, earliest, latest uuid.UUID) ([]usage.Figure, error) {
 	rows, err := s.q(ctx).ToldBetween(ctx, billingsql.ToldBetweenParams{Earliest: earliest, Latest: latest})
-	return toldOf(rows, sqldb.Wrap(err, "read what was reported"))
+	return decodeFigures(rows, sqldb.Wrap(err, "read what was reported"))
 }
 
-// toldCarried reads the figures that were carried over, of the rows that were reported.
-func (s store) toldCarried(ctx context.Context) ([]usage.Figure, error) {
+// reportedCarried reads the figures that were carried over, of the rows that were reported.
+func (s store) reportedCarried(ctx context.Context) ([]usage.Figure, error) {
 	const version5, version6 = 0x50, 0x60 // as the seventh byte of an id begins
 	rows, err := s.q(ctx).ToldOfVersion(ctx, billingsql.ToldOfVersionParams{FirstByte: []byte{version5}, LastByte: []byte{version6 - 1}})
-	return toldOf(rows, sqldb.Wrap(err, "read what was carried over"))
+	return decodeFigures(rows, sqldb.Wrap(err, "read what was carried over"))
 }
 
-func toldOf(rows [][]byte, err error) ([]usage.Figure, error) {
+func decodeFigures(rows [][]byte, err error) ([]usage.Figure, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -115,7 +115,7 @@ func toldOf(rows [][]byte, err error) ([]usage.Figure, error) {
 	return told, nil
 }
 
-func (s store) pruneTold(ctx context.Context, before time.Time) error {
+func (s store) pruneReported(ctx context.Context, before time.Time) error {
 	if err := s.q(ctx).PruneDecided(ctx, &before); err != nil {
 		return sqldb.Wrap(err, "delete rejected reports that are decided about")
 	}

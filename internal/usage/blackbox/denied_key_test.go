@@ -44,10 +44,10 @@ func TestKeyThatIsDenied(t *testing.T) {
 
 		// Usage waits in the queue.
 		p.Count("")
-		p.Tamper(apptest.On(apptest.Deny, "POST", "/billing/meter_events"))
+		p.Tamper(apptest.ForEndpoint(apptest.Deny, "POST", "/billing/meter_events"))
 		l.Call("POST", l.Path("/usage"), l.Token, apptest.Object{"meter_code": "mails", "quantity": 3}).Want(201)
 		eventually("the attempts to report", func() bool { return p.Count("POST /billing/meter_events") > 0 })
-		reporting, pricing := apptest.On(apptest.Deny, "POST", "/billing/meter_events"), apptest.On(apptest.Deny, "GET", "/prices/")
+		reporting, pricing := apptest.ForEndpoint(apptest.Deny, "POST", "/billing/meter_events"), apptest.ForEndpoint(apptest.Deny, "GET", "/prices/")
 		p.Tamper(func(r *http.Request) apptest.Verdict {
 			if reporting(r) == apptest.Deny { // an attempt that has read the price already does not report either
 				return apptest.Deny
@@ -72,7 +72,7 @@ func TestKeyThatIsDenied(t *testing.T) {
 		l.LogInAgain()
 
 		// What the second of two paid checkouts took is given back when that is possible.
-		p.Tamper(apptest.On(apptest.Deny, "POST", "/refunds"))
+		p.Tamper(apptest.ForEndpoint(apptest.Deny, "POST", "/refunds"))
 		l.Submit(second, apptest.Card(apptest.CardPays)).Want(303)
 		p.Count("")
 		eventually("the attempts to refund", func() bool { return p.Count("POST /refunds") > 0 })
@@ -96,7 +96,7 @@ func TestKeyThatIsDenied(t *testing.T) {
 			path string
 			body any
 		}{{"/change-plan", change}, {"/cancel", nil}, {"/resume", nil}} {
-			for name, denied := range map[string]func(*http.Request) apptest.Verdict{"all": all, "writes": apptest.On(apptest.Deny, "POST", "/subscriptions/")} {
+			for name, denied := range map[string]func(*http.Request) apptest.Verdict{"all": all, "writes": apptest.ForEndpoint(apptest.Deny, "POST", "/subscriptions/")} {
 				p.Tamper(denied)
 				c.Call("POST", c.Path("/subscription"+try.path), c.Token, try.body).As(try.path+", "+name).WantRefused(502, "psp_error")
 			}

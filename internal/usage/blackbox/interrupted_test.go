@@ -114,13 +114,13 @@ func TestInterruptedWindows(t *testing.T) {
 		w := usagetest.New(t, db, "2026-11-10 12:00")
 		codes := []string{"sum", "count", "max", "last_value"}
 		for _, code := range codes {
-			w.Apply(t, usagetest.Meter(code, usage.Aggregation(code), usage.Monthly, usage.Hard))
+			w.Apply(t, usagetest.Meter(code, usage.Aggregation(code), usage.ResetMonthly, usage.EnforcementHard))
 		}
 		o := usage.StreamKey{TenantID: w.NewTenant(t)}
 		record := func(when, quantity string) (stored []string) {
 			t.Helper()
 			for _, code := range codes {
-				_, err := w.Record(t.Context(), o.TenantID, usagetest.On(usagetest.Recording(code, quantity), when))
+				_, err := w.Record(t.Context(), o.TenantID, usagetest.RecordedAt(usagetest.Recording(code, quantity), when))
 				switch {
 				case err == nil:
 					stored = append(stored, code)
@@ -178,7 +178,7 @@ func TestInterruptedWindowsUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-10 12:00")
-		calls := usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Hard)
+		calls := usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementHard)
 		w.Apply(t, calls)
 		for range dbtest.Rounds(2, 10) {
 			o := usage.StreamKey{TenantID: w.NewTenant(t)}
@@ -193,7 +193,7 @@ func TestInterruptedWindowsUnderConcurrency(t *testing.T) {
 					wg.Go(func() {
 						r := usagetest.Recording("calls", "1")
 						if i%4 == 0 {
-							r = usagetest.On(r, "2026-11-10 06:00")
+							r = usagetest.RecordedAt(r, "2026-11-10 06:00")
 						}
 						_, err := w.Instances[i%2].Record(context.WithoutCancel(t.Context()), o.TenantID, r)
 						if err == nil {

@@ -117,7 +117,7 @@ func newMetering(s *apptest.Server, p *apptest.Proxy, plan string) metering {
 func unlinked(s *apptest.Server, code, formula string, changes apptest.Object) {
 	s.T.Helper()
 	s.TryAtProvider("POST", "/billing/meters", "display_name", code, "event_name", code, "default_aggregation[formula]", formula).Want(200)
-	s.Call("POST", adminMeters, s.Admin(), apptest.With(apptest.Object{
+	s.Call("POST", adminMeters, s.Admin(), apptest.WithChanges(apptest.Object{
 		"code": code, "name": code, "aggregation_type": "sum", "reset_interval": "monthly", "quota_enforcement": "none",
 	}, changes)).Want(201)
 }
@@ -152,7 +152,7 @@ func TestNewPricesBeginWithAPeriod(t *testing.T) {
 		}
 
 		// The provider is away when the period begins: what is used meanwhile waits.
-		p.Tamper(apptest.On(apptest.Fail, "POST", "/subscriptions/"))
+		p.Tamper(apptest.ForEndpoint(apptest.Fail, "POST", "/subscriptions/"))
 		m.atEnd(2 * time.Minute)
 		told := len(reportedUsage(s))
 		m.use("calls", 4)
@@ -229,7 +229,7 @@ func TestASwitchOfPricesIsMadeOnce(t *testing.T) {
 			m := newMetering(s, p, sellMetered(s, "calls", "sum", "100", nil))
 			calls := meteredPrice(s, "calls", "250")
 			link(s, "calls", calls, 250)
-			p.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/subscriptions/"))
+			p.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/subscriptions/"))
 			m.atEnd(2 * time.Minute)
 			m.use("calls", 4)
 			m.awaitItems(calls)

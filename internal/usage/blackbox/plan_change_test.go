@@ -13,7 +13,7 @@ import (
 // record records a quantity on a meter.
 func record(c *apptest.Customer, code string, quantity int, more apptest.Object) {
 	c.T.Helper()
-	c.Call("POST", c.Path("/usage"), c.Token, apptest.With(apptest.Object{"meter_code": code, "quantity": quantity}, more)).Want(201)
+	c.Call("POST", c.Path("/usage"), c.Token, apptest.WithChanges(apptest.Object{"meter_code": code, "quantity": quantity}, more)).Want(201)
 }
 
 // A change between a flat or seat plan and a plan with a base price and usage works both

@@ -60,7 +60,7 @@ func TestSoftQuotaAlerts(t *testing.T) {
 // soften makes a demo meter alert instead of refuse.
 func soften(s *apptest.Server, meter string) {
 	s.T.Helper()
-	db, err := sqldb.Open(s.T.Context(), sqldb.Config{URL: s.Database, Patience: dbtest.Patience})
+	db, err := sqldb.Open(s.T.Context(), sqldb.Config{URL: s.Database, Patience: dbtest.ConnTimeout})
 	if err != nil {
 		s.T.Fatal(err)
 	}

@@ -22,7 +22,7 @@ const adminMeters = "/api/v1/admin/meters"
 func sellMeter(s *apptest.Server, code, formula, cents string, changes apptest.Object) {
 	s.T.Helper()
 	s.TryAtProvider("POST", "/billing/meters", "display_name", code, "event_name", code, "default_aggregation[formula]", formula).Want(200)
-	s.Call("POST", adminMeters, s.Admin(), apptest.With(apptest.Object{
+	s.Call("POST", adminMeters, s.Admin(), apptest.WithChanges(apptest.Object{
 		"code": code, "name": code, "aggregation_type": "sum", "reset_interval": "monthly", "quota_enforcement": "none",
 		"prices": []any{apptest.Object{"currency": "EUR", "unit_price_cents": json.RawMessage(cents), "psp_price_id": meteredPrice(s, code, cents)}},
 	}, changes)).Want(201)
@@ -154,7 +154,7 @@ func TestBillableUsageIsBilledOnce(t *testing.T) {
 			apptest.Eventually(t, "that nothing waits", func() bool { return metric(s, "tenantry_usage_report_lag_seconds") == 0 })
 
 			// The provider counts, but no answer arrives; and then the service ends.
-			w.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/billing/meter_events"))
+			w.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/billing/meter_events"))
 			l.LogInAgain()
 			record(25)
 			awaitReported(s, 31)

@@ -77,12 +77,12 @@ func writeCSV(b *bytes.Buffer, e exported, code string) error {
 	if err != nil {
 		return err
 	}
-	appendCSV(b, e.id.String(), csvText(code), e.quantity.String(), string(at), csvText(key), csvJSON(compact(e.metadata)))
+	appendCSV(b, e.id.String(), csvText(code), e.quantity.String(), string(at), csvText(key), csvJSON(compactJSON(e.metadata)))
 	return nil
 }
 
-// compact returns metadata without spaces, however the database keeps it.
-func compact(metadata sqldb.JSON) string {
+// compactJSON returns metadata without spaces, however the database keeps it.
+func compactJSON(metadata sqldb.JSON) string {
 	var b bytes.Buffer
 	if len(metadata) == 0 || json.Compact(&b, metadata) != nil {
 		return ""

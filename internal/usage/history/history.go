@@ -22,15 +22,15 @@ import (
 )
 
 const (
-	// settled is how long an hour is over when its events are added: most events arrive in
+	// settleTime is how long an hour is over when its events are added: most events arrive in
 	// time, and one that does not costs a write more.
-	settled = 10 * time.Minute
+	settleTime = 10 * time.Minute
 	// eventsAtOnce is how many events one transaction adds.
 	eventsAtOnce = 4000
 	// streamsAtOnce is how many streams one transaction locks.
 	streamsAtOnce = 25
-	// turn is how long one run goes on, less than a periodic job may take.
-	turn = 40 * time.Second
+	// maxRunTime is how long one run goes on, less than a periodic job may take.
+	maxRunTime = 40 * time.Second
 )
 
 // Sums adds events to the hours of their streams.
@@ -48,9 +48,9 @@ func NewSums(db *sqldb.DB, c clock.Clock) *Sums {
 // Run is a periodic job: it adds the events of all hours that are over. It stops after a
 // while, and the next run goes on.
 func (s *Sums) Run(ctx context.Context) error {
-	limited, cancel := context.WithTimeout(ctx, turn)
+	limited, cancel := context.WithTimeout(ctx, maxRunTime)
 	defer cancel()
-	err := s.run(limited, s.clock.Now().Add(-settled).Truncate(time.Hour))
+	err := s.run(limited, s.clock.Now().Add(-settleTime).Truncate(time.Hour))
 	if errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
 		return nil
 	}
@@ -59,7 +59,7 @@ func (s *Sums) Run(ctx context.Context) error {
 
 func (s *Sums) run(ctx context.Context, until time.Time) error {
 	for after := (usage.StreamKey{}); ; {
-		keys, err := s.store.unsummed(ctx, after, until, streamsAtOnce)
+		keys, err := s.store.listUnsummed(ctx, after, until, streamsAtOnce)
 		if err != nil || len(keys) == 0 {
 			return err
 		}
@@ -147,7 +147,7 @@ func (s *Sums) addSome(ctx context.Context, k usage.StreamKey, until time.Time, 
 // Recount compares the hours of a stream with its events, from the first hour on whose
 // events are all there, and reports those that differ: each as it is and as it has to be.
 // With fix, for which the stream is locked, they are corrected.
-func (s *Sums) Recount(ctx context.Context, k usage.StreamKey, fix bool) (wrong []Wrong, err error) {
+func (s *Sums) Recount(ctx context.Context, k usage.StreamKey, fix bool) (wrong []WrongHour, err error) {
 	state, err := s.store.state(ctx, k)
 	if err != nil {
 		return nil, err
@@ -161,7 +161,7 @@ func (s *Sums) Recount(ctx context.Context, k usage.StreamKey, fix bool) (wrong 
 	if err := s.store.walk(ctx, k, usage.Period{Start: from, End: state.summedBefore}, counted.add); err != nil {
 		return nil, err
 	}
-	wrong = counted.wrong(stored)
+	wrong = counted.compareHours(stored)
 	if !fix {
 		return wrong, nil
 	}

@@ -18,8 +18,8 @@ type HTTP struct{ reader *Reader }
 // NewHTTP returns the handlers.
 func NewHTTP(r *Reader) *HTTP { return &HTTP{reader: r} }
 
-// Between is the time that is asked for.
-type Between struct {
+// TimeRange is the time that is asked for.
+type TimeRange struct {
 	From string `query:"from" doc:"A datetime, or a date in UTC; inclusive. By default 30 days before to; of a series by hour 7 days, by month a year."`
 	To   string `query:"to" doc:"A datetime, or a date in UTC; exclusive. By default now."`
 }
@@ -29,7 +29,7 @@ const byDefault = 30
 
 // period reads the time: days is how long it is without a beginning, and now ends it by
 // default, with what is recorded at this moment.
-func (b Between) period(now time.Time, days int) (usage.Period, error) {
+func (b TimeRange) period(now time.Time, days int) (usage.Period, error) {
 	var broken fault.Fields
 	read := func(field, text string, otherwise time.Time) time.Time {
 		if text == "" {
@@ -59,7 +59,7 @@ type seriesInput struct {
 	TenantID  string   `path:"tenantId"`
 	MeterCode string   `query:"meter_code" required:"true" minLength:"1" maxLength:"255"`
 	Interval  Interval `query:"interval" enum:"hour,day,month" default:"day" doc:"The periods of the points, in UTC."`
-	Between
+	TimeRange
 }
 
 // SeriesPoint is what a meter comes to in one period.
@@ -102,7 +102,7 @@ type exportInput struct {
 	MeterCode string `query:"meter_code" required:"true" minLength:"1" maxLength:"255"`
 	Format    string `query:"format" enum:"csv,jsonl" default:"csv"`
 	BOM       bool   `query:"bom" doc:"Whether CSV begins with a byte order mark, which Excel needs to read UTF-8."`
-	Between
+	TimeRange
 }
 
 // Export handles GET /usage/export.

@@ -21,7 +21,7 @@ func TestPagesOfExportsAreBounded(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
 		tenantID := w.NewTenant(t)
-		m := usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Soft)
+		m := usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementSoft)
 		w.Apply(t, m)
 		const events = 700
 		recordings := make([]usage.Recording, events)

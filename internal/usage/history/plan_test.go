@@ -32,7 +32,7 @@ func TestTheLastHourIsLookedUp(t *testing.T) {
 		exec(query)
 	}
 	tenantID := w.NewTenant(t)
-	m := usagetest.Meter("calls", usage.Sum, usage.Monthly, usage.Soft)
+	m := usagetest.Meter("calls", usage.Sum, usage.ResetMonthly, usage.EnforcementSoft)
 	w.Apply(t, m)
 	w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("calls", "1")}, true)
 	exec(`UPDATE usage_streams SET summed_before = '2026-11-21 11:00:00'`)

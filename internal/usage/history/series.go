@@ -95,7 +95,7 @@ func (r *Reader) Series(ctx context.Context, tenantID uuid.UUID, m usage.Meter, 
 	if err != nil {
 		return nil, err
 	}
-	fill(points, parts, i, m.Aggregation, before)
+	fillPoints(points, parts, i, m.Aggregation, before)
 	return points, nil
 }
 
@@ -110,7 +110,7 @@ const readTries = 4
 func (r *Reader) read(ctx context.Context, k usage.StreamKey, i Interval, p usage.Period, carried bool) (parts []usage.Hour, before money.Quantity, err error) {
 	for range readTries {
 		var same bool
-		if parts, before, same, err = r.try(ctx, k, i, p, carried); err != nil || same {
+		if parts, before, same, err = r.tryRead(ctx, k, i, p, carried); err != nil || same {
 			return parts, before, err
 		}
 	}
@@ -118,13 +118,13 @@ func (r *Reader) read(ctx context.Context, k usage.StreamKey, i Interval, p usag
 		if err := r.records.LockStreams(ctx, []usage.StreamKey{k}); err != nil {
 			return err
 		}
-		parts, before, _, err = r.try(ctx, k, i, p, carried)
+		parts, before, _, err = r.tryRead(ctx, k, i, p, carried)
 		return err
 	})
 	return parts, before, err
 }
 
-func (r *Reader) try(ctx context.Context, k usage.StreamKey, i Interval, p usage.Period, carried bool) (parts []usage.Hour, before money.Quantity, same bool, err error) {
+func (r *Reader) tryRead(ctx context.Context, k usage.StreamKey, i Interval, p usage.Period, carried bool) (parts []usage.Hour, before money.Quantity, same bool, err error) {
 	s, err := r.store.state(ctx, k)
 	if err != nil {
 		return nil, 0, false, err
@@ -141,7 +141,7 @@ func (r *Reader) try(ctx context.Context, k usage.StreamKey, i Interval, p usage
 		if i != Hour {
 			size = 24
 		}
-		if parts, err = r.store.grouped(ctx, k, summed.from, summed.to, size); err != nil {
+		if parts, err = r.store.readGroups(ctx, k, summed.from, summed.to, size); err != nil {
 			return nil, 0, false, err
 		}
 	}
@@ -226,8 +226,8 @@ func (r *Reader) valueBefore(ctx context.Context, k usage.StreamKey, at time.Tim
 	return last.Quantity, nil
 }
 
-// fill gives each point its value.
-func fill(points []Point, parts []usage.Hour, i Interval, a usage.Aggregation, before money.Quantity) {
+// fillPoints gives each point its value.
+func fillPoints(points []Point, parts []usage.Hour, i Interval, a usage.Aggregation, before money.Quantity) {
 	index := make(map[int64]int, len(points))
 	for n, p := range points {
 		index[p.At.Unix()] = n

@@ -96,10 +96,10 @@ func TestHours(t *testing.T) {
 	}
 	k := usage.StreamKey{TenantID: [16]byte{1}}
 	other := usage.StreamKey{TenantID: [16]byte{2}}
-	event := func(of usage.StreamKey, id byte, quantity money.Quantity, text string) usage.Happened {
-		return usage.Happened{Stream: of, ID: [16]byte{id}, Quantity: quantity, At: at(text)}
+	event := func(of usage.StreamKey, id byte, quantity money.Quantity, text string) usage.CountedEvent {
+		return usage.CountedEvent{Stream: of, ID: [16]byte{id}, Quantity: quantity, At: at(text)}
 	}
-	got := usage.HoursOf([]usage.Happened{
+	got := usage.HoursOf([]usage.CountedEvent{
 		event(other, 9, 5*money.One, "1970-01-01 00:10"), event(k, 3, 2*money.One+1, "1970-01-01 01:30"),
 		event(k, 2, 7*money.One, "1970-01-01 01:30"), event(k, 1, 3*money.One, "1970-01-01 01:10"), event(k, 4, 0, "1970-01-01 02:00"),
 	})

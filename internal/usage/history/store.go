@@ -53,9 +53,9 @@ func (s store) setSummed(ctx context.Context, k usage.StreamKey, before time.Tim
 	return sqldb.Wrap(err, "store until when a stream is summed")
 }
 
-// unsummed lists streams after one, in their order, that have events before a time which
+// listUnsummed lists streams after one, in their order, that have events before a time which
 // are not summed.
-func (s store) unsummed(ctx context.Context, after usage.StreamKey, until time.Time, most int32) ([]usage.StreamKey, error) {
+func (s store) listUnsummed(ctx context.Context, after usage.StreamKey, until time.Time, most int32) ([]usage.StreamKey, error) {
 	rows, err := s.q(ctx).UnsummedStreams(ctx, historysql.UnsummedStreamsParams{
 		TenantID: after.TenantID, MeterID: after.MeterID, Earliest: usage.AllTime().Start, Until: &until, Most: most,
 	})
@@ -67,24 +67,24 @@ func (s store) unsummed(ctx context.Context, after usage.StreamKey, until time.T
 }
 
 // events reads at most n events of a period, the oldest first.
-func (s store) events(ctx context.Context, k usage.StreamKey, p usage.Period, n int) ([]usage.Happened, error) {
+func (s store) events(ctx context.Context, k usage.StreamKey, p usage.Period, n int) ([]usage.CountedEvent, error) {
 	return s.eventsAfter(ctx, k, p, uuid.Nil, n)
 }
 
 // eventsAfter is events for those with a larger id, of the ones at the period's start.
-func (s store) eventsAfter(ctx context.Context, k usage.StreamKey, p usage.Period, after uuid.UUID, n int) ([]usage.Happened, error) {
+func (s store) eventsAfter(ctx context.Context, k usage.StreamKey, p usage.Period, after uuid.UUID, n int) ([]usage.CountedEvent, error) {
 	rows, err := s.q(ctx).EventsToSum(ctx, historysql.EventsToSumParams{
 		TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, After: after, Until: p.End, Most: int32(n),
 	})
-	events := make([]usage.Happened, len(rows))
+	events := make([]usage.CountedEvent, len(rows))
 	for i, row := range rows {
-		events[i] = usage.Happened{Stream: k, ID: row.ID, Quantity: money.Quantity(row.Quantity), At: row.RecordedAt.UTC()}
+		events[i] = usage.CountedEvent{Stream: k, ID: row.ID, Quantity: money.Quantity(row.Quantity), At: row.RecordedAt.UTC()}
 	}
 	return events, sqldb.Wrap(err, "read events to sum")
 }
 
 // walk calls f for all events of a period, in order, reading some at a time.
-func (s store) walk(ctx context.Context, k usage.StreamKey, p usage.Period, f func(usage.Happened)) error {
+func (s store) walk(ctx context.Context, k usage.StreamKey, p usage.Period, f func(usage.CountedEvent)) error {
 	for after := uuid.Nil; p.Start.Before(p.End); {
 		events, err := s.eventsAfter(ctx, k, p, after, eventsAtOnce)
 		if err != nil {
@@ -115,12 +115,12 @@ func (s store) tally(ctx context.Context, k usage.StreamKey, p usage.Period) (us
 }
 
 // lastEvent reads the last event of a period, and reports whether there is one.
-func (s store) lastEvent(ctx context.Context, k usage.StreamKey, p usage.Period) (usage.Happened, bool, error) {
+func (s store) lastEvent(ctx context.Context, k usage.StreamKey, p usage.Period) (usage.CountedEvent, bool, error) {
 	row, err := s.q(ctx).LastEvent(ctx, historysql.LastEventParams{TenantID: k.TenantID, MeterID: k.MeterID, Since: p.Start, Until: p.End})
 	if errors.Is(err, sqldb.ErrNoRows) {
-		return usage.Happened{}, false, nil
+		return usage.CountedEvent{}, false, nil
 	}
-	return usage.Happened{Stream: k, Quantity: money.Quantity(row.Quantity), At: row.RecordedAt.UTC()}, err == nil, sqldb.Wrap(err, "read last event")
+	return usage.CountedEvent{Stream: k, Quantity: money.Quantity(row.Quantity), At: row.RecordedAt.UTC()}, err == nil, sqldb.Wrap(err, "read last event")
 }
 
 // nextEvent returns when the first event of a period was recorded for, and whether there
@@ -168,10 +168,10 @@ func (s store) deleteHour(ctx context.Context, k usage.StreamKey, hour int64) er
 // a whole number of days.
 const shift = 24 * 1_000_000
 
-// grouped reads hours from one (inclusive) to another (exclusive), those of each group of
+// readGroups reads hours from one (inclusive) to another (exclusive), those of each group of
 // so many hours together: Hour is the first hour of the group. With CROSS JOIN SQLite looks each
 // group's last hour up; it would look all groups through for each hour where most tenants have one.
-func (s store) grouped(ctx context.Context, k usage.StreamKey, from, to, size int64) ([]usage.Hour, error) {
+func (s store) readGroups(ctx context.Context, k usage.StreamKey, from, to, size int64) ([]usage.Hour, error) {
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT g.part, g.events, g.units, g.millionths, g.highest, h.last, h.last_at
 FROM (
     SELECT (u.hour + $5::bigint) / $6::bigint AS part, sum(u.events)::bigint AS events, sum(u.units)::bigint AS units,

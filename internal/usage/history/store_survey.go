@@ -30,7 +30,7 @@ func (s store) tallies(ctx context.Context, first, last usage.StreamKey) (map[us
 
 // hoursBetween calls f for every hour of the streams from one to another.
 func (s store) hoursBetween(ctx context.Context, first, last usage.StreamKey, f func(usage.Hour)) error {
-	return s.between(ctx, `SELECT tenant_id, meter_id, hour, events, units, millionths, highest, last, last_at FROM usage_hours WHERE `+ofStreams, first, last,
+	return s.queryRows(ctx, `SELECT tenant_id, meter_id, hour, events, units, millionths, highest, last, last_at FROM usage_hours WHERE `+ofStreams, first, last,
 		func(scan func(...any) error) error {
 			var h usage.Hour
 			err := scan(&h.Stream.TenantID, &h.Stream.MeterID, &h.Hour, &h.Events, &h.Units, &h.Millionths, (*int64)(&h.Highest), (*int64)(&h.Last), &h.LastAt)
@@ -41,10 +41,10 @@ func (s store) hoursBetween(ctx context.Context, first, last usage.StreamKey, f 
 }
 
 // eventsBetween calls f for every event of the streams from one to another.
-func (s store) eventsBetween(ctx context.Context, first, last usage.StreamKey, f func(usage.Happened)) error {
-	return s.between(ctx, `SELECT tenant_id, meter_id, id, quantity, recorded_at FROM usage_events WHERE `+ofStreams, first, last,
+func (s store) eventsBetween(ctx context.Context, first, last usage.StreamKey, f func(usage.CountedEvent)) error {
+	return s.queryRows(ctx, `SELECT tenant_id, meter_id, id, quantity, recorded_at FROM usage_events WHERE `+ofStreams, first, last,
 		func(scan func(...any) error) error {
-			var e usage.Happened
+			var e usage.CountedEvent
 			err := scan(&e.Stream.TenantID, &e.Stream.MeterID, &e.ID, (*int64)(&e.Quantity), &e.At)
 			e.At = e.At.UTC()
 			f(e)
@@ -55,9 +55,9 @@ func (s store) eventsBetween(ctx context.Context, first, last usage.StreamKey, f
 // ofStreams is the condition for the streams from one to another.
 const ofStreams = `(tenant_id, meter_id) >= ($1::uuid, $2::uuid) AND (tenant_id, meter_id) <= ($3::uuid, $4::uuid)`
 
-// between runs a query for the rows of the streams from one to another, a few at a time in
+// queryRows runs a query for the rows of the streams from one to another, a few at a time in
 // memory.
-func (s store) between(ctx context.Context, query string, first, last usage.StreamKey, row func(scan func(...any) error) error) error {
+func (s store) queryRows(ctx context.Context, query string, first, last usage.StreamKey, row func(scan func(...any) error) error) error {
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, query, first.TenantID, first.MeterID, last.TenantID, last.MeterID)
 	if err != nil {
 		return sqldb.Wrap(err, "survey streams")

@@ -10,7 +10,7 @@ import (
 // order, calls each for every one, and reports the streams whose hours seem to be others
 // than their events come to. Nothing is locked, so that whoever records meanwhile can make
 // a stream seem wrong that is not.
-func (s *Sums) Survey(ctx context.Context, first, last usage.StreamKey, each func(usage.Happened)) (wrong map[usage.StreamKey]bool, err error) {
+func (s *Sums) Survey(ctx context.Context, first, last usage.StreamKey, each func(usage.CountedEvent)) (wrong map[usage.StreamKey]bool, err error) {
 	tallies, err := s.store.tallies(ctx, first, last)
 	if err != nil {
 		return nil, err
@@ -24,7 +24,7 @@ func (s *Sums) Survey(ctx context.Context, first, last usage.StreamKey, each fun
 	if err != nil {
 		return nil, err
 	}
-	err = s.store.eventsBetween(ctx, first, last, func(e usage.Happened) {
+	err = s.store.eventsBetween(ctx, first, last, func(e usage.CountedEvent) {
 		if t := tallies[e.Stream]; t != nil { // else recorded on for the first time just now
 			t.add(e)
 			each(e)
@@ -35,7 +35,7 @@ func (s *Sums) Survey(ctx context.Context, first, last usage.StreamKey, each fun
 	}
 	wrong = map[usage.StreamKey]bool{}
 	for k, t := range tallies {
-		if len(t.wrong(stored[k])) > 0 {
+		if len(t.compareHours(stored[k])) > 0 {
 			wrong[k] = true
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/usage"
 )
 
-// Wrong is an hour that is not what its events come to.
-type Wrong struct{ Stored, Counted usage.Hour }
+// WrongHour is an hour that is not what its events come to.
+type WrongHour struct{ Stored, Counted usage.Hour }
 
 // tally puts events of a stream together by hour: those that the hours have to have.
 type tally struct {
@@ -32,7 +32,7 @@ func newTally(k usage.StreamKey, s state) *tally {
 
 // add counts an event. They come in any order: of those for one time the one with the
 // larger id was stored last.
-func (t *tally) add(e usage.Happened) {
+func (t *tally) add(e usage.CountedEvent) {
 	if e.At.Before(t.state.complete()) || !e.At.Before(t.state.summedBefore) {
 		return
 	}
@@ -51,10 +51,10 @@ func (t *tally) add(e usage.Happened) {
 	h.Highest = max(h.Highest, e.Quantity)
 }
 
-// wrong compares the stored hours, from the first on whose events are all there, with what
+// compareHours compares the stored hours, from the first on whose events are all there, with what
 // was counted.
-func (t *tally) wrong(stored []usage.Hour) []Wrong {
-	var wrong []Wrong
+func (t *tally) compareHours(stored []usage.Hour) []WrongHour {
+	var wrong []WrongHour
 	seen := make(map[int64]bool, len(stored))
 	for _, h := range stored {
 		seen[h.Hour] = true
@@ -62,20 +62,20 @@ func (t *tally) wrong(stored []usage.Hour) []Wrong {
 		if counted := t.hours[h.Hour]; counted != nil {
 			right = counted.Hour
 		}
-		if !same(h, right) {
-			wrong = append(wrong, Wrong{Stored: h, Counted: right})
+		if !isSameHour(h, right) {
+			wrong = append(wrong, WrongHour{Stored: h, Counted: right})
 		}
 	}
 	for hour, h := range t.hours {
 		if !seen[hour] {
-			wrong = append(wrong, Wrong{Stored: usage.Hour{Stream: t.stream, Hour: hour}, Counted: h.Hour})
+			wrong = append(wrong, WrongHour{Stored: usage.Hour{Stream: t.stream, Hour: hour}, Counted: h.Hour})
 		}
 	}
-	slices.SortFunc(wrong, func(a, b Wrong) int { return cmp.Compare(a.Stored.Hour, b.Stored.Hour) })
+	slices.SortFunc(wrong, func(a, b WrongHour) int { return cmp.Compare(a.Stored.Hour, b.Stored.Hour) })
 	return wrong
 }
 
-func same(a, b usage.Hour) bool {
+func isSameHour(a, b usage.Hour) bool {
 	return a.Events == b.Events && a.Units == b.Units && a.Millionths == b.Millionths &&
 		a.Highest == b.Highest && a.Last == b.Last && a.LastAt.Equal(b.LastAt)
 }

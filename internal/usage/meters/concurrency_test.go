@@ -18,7 +18,7 @@ func TestOneMeterPerCodeUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Apply(t, usagetest.Meter("other", usage.Sum, usage.Monthly, usage.Hard))
+		w.Apply(t, usagetest.Meter("other", usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 		other := w.Detail(t, w.NewTenant(t), "other").Meter.ID
 		for range dbtest.Rounds(3, 20) {
 			var mu sync.Mutex
@@ -31,7 +31,7 @@ func TestOneMeterPerCodeUnderConcurrency(t *testing.T) {
 					if i == 0 {
 						e, err = w.Meters.Update(t.Context(), other, func(e meters.Entry) meters.Entry { e.Code = "wanted"; return e })
 					} else {
-						e, err = w.Meters.Create(t.Context(), meters.Entry{Meter: usagetest.Meter("wanted", usage.Sum, usage.Monthly, usage.Hard)})
+						e, err = w.Meters.Create(t.Context(), meters.Entry{Meter: usagetest.Meter("wanted", usage.Sum, usage.ResetMonthly, usage.EnforcementHard)})
 					}
 					mu.Lock()
 					defer mu.Unlock()

@@ -96,8 +96,8 @@ type Deps struct {
 	Currencies Currencies
 	Audit      Audit // nil records nothing
 	Links      Links // needed by CheckLinks alone
-	// Changed is called after each change, because plans show the prices of meters; nil is not called.
-	Changed func()
+	// OnChange is called after each change, because plans show the prices of meters; nil is not called.
+	OnChange func()
 }
 
 // Service manages meters. It is safe for concurrent use.
@@ -107,21 +107,21 @@ type Service struct {
 	currencies Currencies
 	audit      Audit
 	links      Links
-	changed    func()
+	onChange   func()
 }
 
 // NewService makes a service.
 func NewService(d Deps) *Service {
-	return &Service{store: store{db: d.DB}, clock: d.Clock, currencies: d.Currencies, audit: d.Audit, links: d.Links, changed: d.Changed}
+	return &Service{store: store{db: d.DB}, clock: d.Clock, currencies: d.Currencies, audit: d.Audit, links: d.Links, onChange: d.OnChange}
 }
 
 // List says how the administrators' list of meters can be filtered and sorted.
 func List() page.Spec {
 	return page.Spec{
 		Filters: map[string]page.Filter{
-			"code":           {Kind: page.Exact, Exprs: []string{"m.code"}},
-			"name":           {Kind: page.Partial, Exprs: []string{"m.name"}},
-			"search":         {Kind: page.Partial, Exprs: []string{"m.code", "m.name"}},
+			"code":           {Kind: page.ExactMatch, Exprs: []string{"m.code"}},
+			"name":           {Kind: page.PartialMatch, Exprs: []string{"m.name"}},
+			"search":         {Kind: page.PartialMatch, Exprs: []string{"m.code", "m.name"}},
 			"is_active":      {Kind: page.Bool, Exprs: []string{"m.is_active"}},
 			"created_after":  {Kind: page.DateFrom, Exprs: []string{"m.created_at"}},
 			"created_before": {Kind: page.DateTo, Exprs: []string{"m.created_at"}},
@@ -243,7 +243,7 @@ func (s *Service) checkLinked(ctx context.Context, id uuid.UUID, prices []Price)
 		if p.PSPPriceID == nil {
 			continue
 		}
-		taken, err := s.store.linkedToAnother(ctx, id, *p.PSPPriceID)
+		taken, err := s.store.isLinkedElsewhere(ctx, id, *p.PSPPriceID)
 		if err != nil {
 			return err
 		}
@@ -315,7 +315,7 @@ func (s *Service) checkCode(ctx context.Context, e Entry) error {
 // check returns all that is invalid in a meter and its prices.
 func (s *Service) check(ctx context.Context, e Entry) error {
 	var broken fault.Fields
-	if e.Aggregation == usage.Max && e.Reset == usage.Never && e.Billable() {
+	if e.Aggregation == usage.Max && e.Reset == usage.ResetNever && e.Billable() {
 		broken.Add("reset_interval", "validation.billed_maximum")
 	}
 	currencies, linked := map[string]bool{}, map[string]bool{}
@@ -352,8 +352,8 @@ func (s *Service) recordMeter(ctx context.Context, action string, id uuid.UUID, 
 }
 
 func (s *Service) record(ctx context.Context, action string, id uuid.UUID, before, after *Entry) error {
-	if s.changed != nil {
-		s.store.db.AfterCommit(ctx, s.changed)
+	if s.onChange != nil {
+		s.store.db.AfterCommit(ctx, s.onChange)
 	}
 	if s.audit == nil {
 		return nil

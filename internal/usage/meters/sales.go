@@ -8,10 +8,10 @@ import (
 	"github.com/google/uuid"
 )
 
-// SoldAt returns what usage plans sold in a currency at a time besides their own price:
+// PricesSoldAt returns what usage plans sold in a currency at a time besides their own price:
 // the provider's price of each meter that was billed (rules: usage#new-prices).
-func (s *Service) SoldAt(ctx context.Context, currency string, at time.Time) (map[uuid.UUID]string, error) {
-	return s.store.soldAt(ctx, currency, at)
+func (s *Service) PricesSoldAt(ctx context.Context, currency string, at time.Time) (map[uuid.UUID]string, error) {
+	return s.store.readSales(ctx, currency, at)
 }
 
 // MetersOf returns the meters behind prices of the provider, whether they are linked now

@@ -216,8 +216,8 @@ func (s store) linkedPrices(ctx context.Context, currency string) ([]SoldPrice, 
 	return prices, nil
 }
 
-// linkedToAnother reports whether a meter other than id is linked to a price.
-func (s store) linkedToAnother(ctx context.Context, id uuid.UUID, pspPriceID string) (bool, error) {
+// isLinkedElsewhere reports whether a meter other than id is linked to a price.
+func (s store) isLinkedElsewhere(ctx context.Context, id uuid.UUID, pspPriceID string) (bool, error) {
 	found, err := s.q(ctx).PriceOfAnotherMeter(ctx, metersql.PriceOfAnotherMeterParams{PSPPriceID: &pspPriceID, MeterID: id})
 	return found, sqldb.Wrap(err, "find the meter of a price")
 }

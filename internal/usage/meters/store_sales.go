@@ -47,8 +47,8 @@ func (s store) recordSales(ctx context.Context, e Entry, now time.Time) error {
 	return nil
 }
 
-// soldAt reads what usage plans sold in a currency at a time, by meter.
-func (s store) soldAt(ctx context.Context, currency string, at time.Time) (map[uuid.UUID]string, error) {
+// readSales reads what usage plans sold in a currency at a time, by meter.
+func (s store) readSales(ctx context.Context, currency string, at time.Time) (map[uuid.UUID]string, error) {
 	rows, err := s.q(ctx).SalesAt(ctx, metersql.SalesAtParams{Currency: currency, At: at})
 	if err != nil {
 		return nil, sqldb.Wrap(err, "read sales")

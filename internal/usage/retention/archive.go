@@ -166,7 +166,7 @@ func (r *Pruner) writeArchive(ctx context.Context, f archiveFile) (n int, err er
 	if n == 0 {
 		return 0, nil
 	}
-	return n, out.keep()
+	return n, out.commit()
 }
 
 // deleteArchived deletes the events that are in a file.

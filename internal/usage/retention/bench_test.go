@@ -39,7 +39,7 @@ func benchPrune(b *testing.B, dialect sqldb.Dialect, ofStream int) {
 	const events = 40_000
 	db := dbtest.New(b, dialect)
 	now := clock.System().Now()
-	r := retention.New(retention.Deps{DB: db, Clock: clock.System(), Log: slog.New(slog.DiscardHandler), Keep: retention.Shortest})
+	r := retention.New(retention.Deps{DB: db, Clock: clock.System(), Log: slog.New(slog.DiscardHandler), Keep: retention.MinRetention})
 	var deleting time.Duration
 	for b.Loop() {
 		fill(b, db, now, events/ofStream, ofStream)
@@ -103,15 +103,15 @@ func BenchmarkPruneBeside(b *testing.B) {
 	if err := db.Migrate(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	w := usagetest.Idle(db, "2026-11-21 12:00")
+	w := usagetest.NewIdle(db, "2026-11-21 12:00")
 	code := "calls-" + sqldb.NewID().String()
-	w.Apply(b, usagetest.Meter(code, usage.Sum, usage.Monthly, usage.Hard))
+	w.Apply(b, usagetest.Meter(code, usage.Sum, usage.ResetMonthly, usage.EnforcementHard))
 	tenants := make([]uuid.UUID, 64)
 	for i := range tenants {
 		tenants[i] = w.NewTenant(b)
 	}
 	svc := usage.NewService(w.Deps())
-	r := retention.New(retention.Deps{DB: db, Clock: w.Clock, Log: slog.New(slog.DiscardHandler), Keep: retention.Shortest})
+	r := retention.New(retention.Deps{DB: db, Clock: w.Clock, Log: slog.New(slog.DiscardHandler), Keep: retention.MinRetention})
 	var deleting time.Duration
 	var recorded atomic.Int64
 	for b.Loop() {
@@ -129,7 +129,7 @@ func BenchmarkPruneBeside(b *testing.B) {
 						return
 					case <-tick.C:
 					}
-					_, err := svc.Record(ctx, tenants[(caller+i)%len(tenants)], usagetest.Keyed(usagetest.Recording(code, "1"), sqldb.NewID().String()))
+					_, err := svc.Record(ctx, tenants[(caller+i)%len(tenants)], usagetest.WithKey(usagetest.Recording(code, "1"), sqldb.NewID().String()))
 					if err == nil {
 						recorded.Add(1)
 					} else if ctx.Err() == nil {

@@ -38,8 +38,8 @@ func (l *lines) write(v any) error {
 	return nil
 }
 
-// keep writes everything to the disk and then gives the file its name.
-func (l *lines) keep() error {
+// commit writes everything to the disk and then gives the file its name.
+func (l *lines) commit() error {
 	if err := errors.Join(l.zip.Close(), l.file.Sync(), l.file.Close()); err != nil {
 		return fmt.Errorf("write archive: %w", err)
 	}

@@ -24,8 +24,8 @@ type WrongCounter struct {
 	Counted   money.Total
 }
 
-// Recounted says what a recount has looked at.
-type Recounted struct {
+// RecountResult says what a recount has looked at.
+type RecountResult struct {
 	Streams  int // pairs of a tenant and a meter that it has recorded on
 	Events   int // not those before an interruption
 	Counters int
@@ -33,7 +33,7 @@ type Recounted struct {
 	Wrong    int // counters, and hours of series
 }
 
-func (r *Recounted) add(o Recounted) {
+func (r *RecountResult) add(o RecountResult) {
 	r.Streams += o.Streams
 	r.Events += o.Events
 	r.Counters += o.Counters
@@ -46,16 +46,16 @@ type Recount struct {
 	Tenant *uuid.UUID // nil for all
 	// Fix corrects what is wrong.
 	Fix bool
-	// Anew begins with the first stream even where a recount was interrupted.
-	Anew bool
+	// FromStart begins with the first stream even where a recount was interrupted.
+	FromStart bool
 	// Wrong is called for each wrong counter, of which none is expected.
 	Wrong func(WrongCounter)
 	// Progress, which may be nil, is called again and again with what was found so far, and
 	// of how many streams.
-	Progress func(found Recounted, streams int)
+	Progress func(found RecountResult, streams int)
 	// Resumed, which may be nil, is called where an interrupted recount is gone on with: what
 	// that had found, and when it was there.
-	Resumed func(found Recounted, at time.Time)
+	Resumed func(found RecountResult, at time.Time)
 }
 
 // Recounter compares counters with their events.
@@ -83,14 +83,14 @@ const resumable = 24 * time.Hour
 //
 // One that corrects all tenants goes on where the one before was interrupted, if that is not
 // long ago.
-func (r *Recounter) Recount(ctx context.Context, c Recount) (total Recounted, err error) {
+func (r *Recounter) Recount(ctx context.Context, c Recount) (total RecountResult, err error) {
 	streams, err := r.store.countStreams(ctx, c.Tenant)
 	if err != nil {
 		return total, err
 	}
 	kept := c.Tenant == nil && c.Fix
 	var after usage.StreamKey
-	if kept && !c.Anew {
+	if kept && !c.FromStart {
 		if after, total, err = r.resume(ctx, c); err != nil {
 			return total, err
 		}
@@ -110,7 +110,7 @@ func (r *Recounter) Recount(ctx context.Context, c Recount) (total Recounted, er
 		total.add(found)
 		after = some[len(some)-1].key
 		if kept {
-			if err := r.store.putRecountPlace(ctx, place{after: after, found: total, at: r.clock.Now()}); err != nil {
+			if err := r.store.storeCursor(ctx, cursor{after: after, found: total, at: r.clock.Now()}); err != nil {
 				return total, err
 			}
 		}
@@ -119,17 +119,17 @@ func (r *Recounter) Recount(ctx context.Context, c Recount) (total Recounted, er
 		}
 	}
 	if kept {
-		return total, r.store.forgetRecountPlace(ctx)
+		return total, r.store.deleteCursor(ctx)
 	}
 	return total, nil
 }
 
 // resume returns where an interrupted recount is gone on with, and what it had found: the
 // place before all streams and nothing where there is none.
-func (r *Recounter) resume(ctx context.Context, c Recount) (usage.StreamKey, Recounted, error) {
-	p, err := r.store.recountPlace(ctx)
-	if errors.Is(err, errNoPlace) || err == nil && r.clock.Now().Sub(p.at) > resumable {
-		return usage.StreamKey{}, Recounted{}, nil
+func (r *Recounter) resume(ctx context.Context, c Recount) (usage.StreamKey, RecountResult, error) {
+	p, err := r.store.loadCursor(ctx)
+	if errors.Is(err, errNoCursor) || err == nil && r.clock.Now().Sub(p.at) > resumable {
+		return usage.StreamKey{}, RecountResult{}, nil
 	}
 	if err == nil && c.Resumed != nil {
 		c.Resumed(p.found, p.at)
@@ -138,7 +138,7 @@ func (r *Recounter) resume(ctx context.Context, c Recount) (usage.StreamKey, Rec
 }
 
 // recountStreams surveys streams, and looks closely at those that seem wrong.
-func (r *Recounter) recountStreams(ctx context.Context, streams []stream, c Recount) (Recounted, error) {
+func (r *Recounter) recountStreams(ctx context.Context, streams []stream, c Recount) (RecountResult, error) {
 	found, doubtful, err := r.survey(ctx, streams)
 	if err != nil {
 		return found, err
@@ -225,14 +225,14 @@ func (r *Recounter) compare(ctx context.Context, k usage.StreamKey) (comparison,
 		start := usage.StartOfHour(h.Stored.Hour)
 		found.wrong = append(found.wrong, WrongCounter{
 			TenantID: k.TenantID, MeterCode: m.Code, Period: usage.Period{Start: start, End: start.Add(time.Hour)},
-			Stored: shown(m, h.Stored), Counted: shown(m, h.Counted),
+			Stored: shownValue(m, h.Stored), Counted: shownValue(m, h.Counted),
 		})
 	}
 	return found, err
 }
 
-// shown is what a series shows of an hour.
-func shown(m usage.Meter, h usage.Hour) money.Total {
+// shownValue is what a series shows of an hour.
+func shownValue(m usage.Meter, h usage.Hour) money.Total {
 	switch m.Aggregation {
 	case usage.Sum:
 		return money.NewTotal(h.Units, h.Millionths)

@@ -14,10 +14,10 @@ import (
 
 const day = 24 * time.Hour
 
-// Shortest is the least time for which events are kept: longer than any period but the one
+// MinRetention is the least time for which events are kept: longer than any period but the one
 // without end, so that a counter of a current period can always be counted again from
 // its events.
-const Shortest = 35 * day
+const MinRetention = 35 * day
 
 const (
 	// keepKeys is how much longer than its event an idempotency key is kept.

@@ -29,14 +29,14 @@ func TestRetentionKeepsFiguresAndKeys(t *testing.T) {
 		for _, archive := range []string{"", t.TempDir()} {
 			w := usagetest.New(t, db, "2026-11-21 12:00")
 			suffix := strconv.Itoa(len(archive))
-			ever, daily := usagetest.Meter("ever"+suffix, usage.Sum, usage.Never, usage.Hard), usagetest.Meter("daily"+suffix, usage.Sum, usage.Daily, usage.Hard)
+			ever, daily := usagetest.Meter("ever"+suffix, usage.Sum, usage.ResetNever, usage.EnforcementHard), usagetest.Meter("daily"+suffix, usage.Sum, usage.ResetDaily, usage.EnforcementHard)
 			w.Apply(t, ever, daily)
 			tenantID := w.NewTenant(t)
 			w.Plans.Grant(tenantID, usage.Allowance{Limits: map[string]int64{ever.Code: 10}})
 			w.RecordAll(t, tenantID, []usage.Recording{
-				usagetest.On(usagetest.Keyed(usagetest.Recording(ever.Code, "1"), "old"), "2026-10-01"), usagetest.On(usagetest.Recording(ever.Code, "2"), "2026-10-02 10:00"),
-				usagetest.On(usagetest.Keyed(usagetest.Recording(ever.Code, "3"), "edge"), "2026-10-17"), usagetest.On(usagetest.Keyed(usagetest.Recording(ever.Code, "4"), "new"), "2026-11-20"),
-				usagetest.On(usagetest.Keyed(usagetest.Recording(daily.Code, "5"), "old"), "2026-10-01"), usagetest.On(usagetest.Recording(daily.Code, "6"), "2026-11-21"),
+				usagetest.RecordedAt(usagetest.WithKey(usagetest.Recording(ever.Code, "1"), "old"), "2026-10-01"), usagetest.RecordedAt(usagetest.Recording(ever.Code, "2"), "2026-10-02 10:00"),
+				usagetest.RecordedAt(usagetest.WithKey(usagetest.Recording(ever.Code, "3"), "edge"), "2026-10-17"), usagetest.RecordedAt(usagetest.WithKey(usagetest.Recording(ever.Code, "4"), "new"), "2026-11-20"),
+				usagetest.RecordedAt(usagetest.WithKey(usagetest.Recording(daily.Code, "5"), "old"), "2026-10-01"), usagetest.RecordedAt(usagetest.Recording(daily.Code, "6"), "2026-11-21"),
 			}, true)
 			r := w.Retention(archive)
 			w.Prune(t, r)
@@ -49,8 +49,8 @@ func TestRetentionKeepsFiguresAndKeys(t *testing.T) {
 			refusals := func(step string, want ...error) {
 				t.Helper()
 				for i, r := range []usage.Recording{
-					usagetest.Keyed(usagetest.Recording(ever.Code, "0"), "old"), usagetest.Keyed(usagetest.Recording(ever.Code, "0"), "edge"), usagetest.Keyed(usagetest.Recording(daily.Code, "9"), "old"),
-					usagetest.Keyed(usagetest.Recording(ever.Code, "0.000001"), "other"),
+					usagetest.WithKey(usagetest.Recording(ever.Code, "0"), "old"), usagetest.WithKey(usagetest.Recording(ever.Code, "0"), "edge"), usagetest.WithKey(usagetest.Recording(daily.Code, "9"), "old"),
+					usagetest.WithKey(usagetest.Recording(ever.Code, "0.000001"), "other"),
 				} {
 					if _, err := w.Record(t.Context(), tenantID, r); !errors.Is(err, want[i]) {
 						t.Errorf("%s: %s of %s: %v, want %v", step, *r.IdempotencyKey, r.MeterCode, err, want[i])
@@ -106,12 +106,12 @@ func TestArchiveLosesAndDoublesNothing(t *testing.T) {
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
 		folder := filepath.Join(t.TempDir(), "made", "when needed")
-		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Daily, usage.Hard), usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Hard))
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetDaily, usage.EnforcementHard), usagetest.Meter("disk", usage.LastValue, usage.ResetNever, usage.EnforcementHard))
 		want := map[uuid.UUID]bool{}
 		var batch []usage.Recording
 		for i := range 400 {
 			code := []string{"calls", "disk"}[i%2]
-			batch = append(batch, usagetest.On(usagetest.Keyed(usagetest.Recording(code, strconv.Itoa(i)), strconv.Itoa(i)), []string{"2026-10-01 07:00", "2026-10-02", "2026-09-30 23:59:59"}[i%3]))
+			batch = append(batch, usagetest.RecordedAt(usagetest.WithKey(usagetest.Recording(code, strconv.Itoa(i)), strconv.Itoa(i)), []string{"2026-10-01 07:00", "2026-10-02", "2026-09-30 23:59:59"}[i%3]))
 			batch[i].Metadata = sqldb.JSON(`{"a":"<ü>"}`)
 		}
 		for range 2 {
@@ -155,7 +155,7 @@ func TestArchiveLosesAndDoublesNothing(t *testing.T) {
 		}
 		// What is recorded late gets files of its own.
 		late := w.NewTenant(t)
-		w.RecordAll(t, late, []usage.Recording{usagetest.On(usagetest.Recording("calls", "1"), "2026-10-02")}, false)
+		w.RecordAll(t, late, []usage.Recording{usagetest.RecordedAt(usagetest.Recording("calls", "1"), "2026-10-02")}, false)
 		w.Prune(t, r)
 		lines := archived(t, folder)
 		if len(lines) != len(want)+1 {
@@ -185,9 +185,9 @@ func TestArchiveMissesItsFile(t *testing.T) {
 	t.Parallel()
 	w := usagetest.New(t, dbtest.New(t, sqldb.SQLite), "2026-11-21 12:00")
 	folder := t.TempDir()
-	w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Daily, usage.Hard))
+	w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetDaily, usage.EnforcementHard))
 	tenantID := w.NewTenant(t)
-	w.RecordAll(t, tenantID, []usage.Recording{usagetest.On(usagetest.Recording("calls", "1"), "2026-10-01")}, false)
+	w.RecordAll(t, tenantID, []usage.Recording{usagetest.RecordedAt(usagetest.Recording("calls", "1"), "2026-10-01")}, false)
 	r := w.Retention(folder)
 	f := retention.NewArchiveFile("2026-10-01", 1)
 	if _, err := db(w).ExecContext(t.Context(), `INSERT INTO usage_archives (day, part, state, created_at, updated_at) VALUES ($1, $2, 'written', $3, $3)`, "2026-10-01", 1, w.Clock.Now()); err != nil {
@@ -225,12 +225,12 @@ func TestKeysHoldWhileEventsAreDeleted(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.Daily, usage.Unenforced))
+		w.Apply(t, usagetest.Meter("calls", usage.Sum, usage.ResetDaily, usage.EnforcementUnenforced))
 		for range dbtest.Rounds(3, 20) {
 			tenantID := w.NewTenant(t)
 			var batch []usage.Recording
 			for i := range 200 {
-				batch = append(batch, usagetest.On(usagetest.Keyed(usagetest.Recording("calls", "1"), strconv.Itoa(i)), "2026-10-01"))
+				batch = append(batch, usagetest.RecordedAt(usagetest.WithKey(usagetest.Recording("calls", "1"), strconv.Itoa(i)), "2026-10-01"))
 			}
 			w.RecordAll(t, tenantID, batch, true)
 			var wg sync.WaitGroup
@@ -248,15 +248,15 @@ func TestRecount(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		meters := []usage.Meter{usagetest.Meter("count", usage.Count, usage.Weekly, usage.Hard), usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Hard), usagetest.Meter("max", usage.Max, usage.Monthly, usage.Hard), usagetest.Meter("sum", usage.Sum, usage.Daily, usage.Hard)}
+		meters := []usage.Meter{usagetest.Meter("count", usage.Count, usage.ResetWeekly, usage.EnforcementHard), usagetest.Meter("disk", usage.LastValue, usage.ResetNever, usage.EnforcementHard), usagetest.Meter("max", usage.Max, usage.ResetMonthly, usage.EnforcementHard), usagetest.Meter("sum", usage.Sum, usage.ResetDaily, usage.EnforcementHard)}
 		w.Apply(t, meters...)
 		tenantID, other := w.NewTenant(t), w.NewTenant(t)
 		for _, id := range []uuid.UUID{tenantID, other} {
 			for _, m := range meters {
-				w.RecordAll(t, id, []usage.Recording{usagetest.Recording(m.Code, "3"), usagetest.Recording(m.Code, "2"), usagetest.On(usagetest.Recording(m.Code, "5"), "2026-10-01")}, true)
+				w.RecordAll(t, id, []usage.Recording{usagetest.Recording(m.Code, "3"), usagetest.Recording(m.Code, "2"), usagetest.RecordedAt(usagetest.Recording(m.Code, "5"), "2026-10-01")}, true)
 			}
 		}
-		recount := func(fix bool) (retention.Recounted, []string) {
+		recount := func(fix bool) (retention.RecountResult, []string) {
 			t.Helper()
 			var lines []string
 			n, err := retention.NewRecounter(db, w.Clock).Recount(t.Context(), retention.Recount{Tenant: &tenantID, Fix: fix, Wrong: func(d retention.WrongCounter) {
@@ -268,11 +268,11 @@ func TestRecount(t *testing.T) {
 			slices.Sort(lines)
 			return n, lines
 		}
-		if n, lines := recount(false); n != (retention.Recounted{Streams: 4, Events: 12, Counters: 7}) || lines != nil {
+		if n, lines := recount(false); n != (retention.RecountResult{Streams: 4, Events: 12, Counters: 7}) || lines != nil {
 			t.Errorf("%+v %v", n, lines)
 		}
 		w.Prune(t, w.Retention(""))
-		if n, lines := recount(true); n != (retention.Recounted{Streams: 4, Events: 8, Counters: 7, Skipped: 3}) || lines != nil {
+		if n, lines := recount(true); n != (retention.RecountResult{Streams: 4, Events: 8, Counters: 7, Skipped: 3}) || lines != nil {
 			t.Errorf("after deleting: %+v %v", n, lines)
 		}
 		if _, err := db.Conn(t.Context()).ExecContext(t.Context(), `UPDATE usage_counters SET units = units + 1`); err != nil {
@@ -300,7 +300,7 @@ func TestRecountGoesOn(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Apply(t, usagetest.Meter("sum", usage.Sum, usage.Daily, usage.Hard), usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Hard))
+		w.Apply(t, usagetest.Meter("sum", usage.Sum, usage.ResetDaily, usage.EnforcementHard), usagetest.Meter("disk", usage.LastValue, usage.ResetNever, usage.EnforcementHard))
 		for range 3 {
 			tenantID := w.NewTenant(t)
 			w.RecordAll(t, tenantID, []usage.Recording{usagetest.Recording("sum", "1"), usagetest.Recording("disk", "2")}, true)
@@ -316,7 +316,7 @@ func TestRecountGoesOn(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			r := retention.NewRecounterOf(db, w.Clock, 2)
-			n, err := r.Recount(ctx, retention.Recount{Fix: true, Wrong: func(retention.WrongCounter) {}, Progress: func(n retention.Recounted, streams int) {
+			n, err := r.Recount(ctx, retention.Recount{Fix: true, Wrong: func(retention.WrongCounter) {}, Progress: func(n retention.RecountResult, streams int) {
 				if streams != 6 || n.Streams > 4 {
 					t.Errorf("%d of %d streams", n.Streams, streams)
 				}
@@ -328,9 +328,9 @@ func TestRecountGoesOn(t *testing.T) {
 				t.Fatalf("%+v %v", n, err)
 			}
 		}
-		rest := func(c retention.Recount) (n retention.Recounted, resumed, wrong int) {
+		rest := func(c retention.Recount) (n retention.RecountResult, resumed, wrong int) {
 			t.Helper()
-			c.Resumed = func(n retention.Recounted, at time.Time) {
+			c.Resumed = func(n retention.RecountResult, at time.Time) {
 				if resumed = n.Streams; !at.Equal(w.Clock.Now()) {
 					t.Errorf("interrupted at %v", at)
 				}
@@ -356,7 +356,7 @@ func TestRecountGoesOn(t *testing.T) {
 		}
 		spoil()
 		interrupted()
-		if n, resumed, wrong := rest(retention.Recount{Fix: true, Anew: true}); n.Streams != 6 || resumed != 0 || wrong != 2 {
+		if n, resumed, wrong := rest(retention.Recount{Fix: true, FromStart: true}); n.Streams != 6 || resumed != 0 || wrong != 2 {
 			t.Errorf("anew: %+v, after %d, %d wrong", n, resumed, wrong)
 		}
 		spoil()
@@ -373,7 +373,7 @@ func TestRecountWhileRecording(t *testing.T) {
 	t.Parallel()
 	dbtest.Each(t, func(t *testing.T, db *sqldb.DB) {
 		w := usagetest.New(t, db, "2026-11-21 12:00")
-		w.Apply(t, usagetest.Meter("sum", usage.Sum, usage.Daily, usage.Hard), usagetest.Meter("disk", usage.LastValue, usage.Never, usage.Hard))
+		w.Apply(t, usagetest.Meter("sum", usage.Sum, usage.ResetDaily, usage.EnforcementHard), usagetest.Meter("disk", usage.LastValue, usage.ResetNever, usage.EnforcementHard))
 		tenantID := w.NewTenant(t)
 		var wg sync.WaitGroup
 		for i := range 2 {

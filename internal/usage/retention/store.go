@@ -116,7 +116,7 @@ func (s store) deleteOfStream(ctx context.Context, k usage.StreamKey, events []e
 	for i, e := range events {
 		ids[i] = e.id
 	}
-	among, more := sqldb.Among(s.db, 5, "uuid", ids)
+	among, more := sqldb.InCondition(s.db, 5, "uuid", ids)
 	args := []any{k.TenantID, k.MeterID, slices.MinFunc(events, byTime).recordedAt, slices.MaxFunc(events, byTime).recordedAt}
 	rows, err := s.db.Conn(ctx).QueryContext(ctx, `DELETE FROM usage_events
 WHERE tenant_id = $1 AND meter_id = $2 AND recorded_at >= $3 AND recorded_at <= $4 AND id `+among+`

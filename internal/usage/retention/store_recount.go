@@ -35,26 +35,26 @@ func (s store) countStreams(ctx context.Context, tenantID *uuid.UUID) (int, erro
 	return int(n), sqldb.Wrap(err, "count streams")
 }
 
-// place is how far a recount of all streams has come.
-type place struct {
+// cursor is how far a recount of all streams has come.
+type cursor struct {
 	after usage.StreamKey
-	found Recounted // but for the events
-	at    time.Time // when it was there
+	found RecountResult // but for the events
+	at    time.Time     // when it was there
 }
 
-// errNoPlace is returned where no recount was interrupted.
-var errNoPlace = errors.New("no recount was interrupted")
+// errNoCursor is returned where no recount was interrupted.
+var errNoCursor = errors.New("no recount was interrupted")
 
-func (s store) recountPlace(ctx context.Context) (place, error) {
+func (s store) loadCursor(ctx context.Context) (cursor, error) {
 	row, err := s.q(ctx).RecountPlace(ctx)
-	return place{
+	return cursor{
 		after: usage.StreamKey{TenantID: row.AfterTenant, MeterID: row.AfterMeter},
-		found: Recounted{Streams: int(row.Streams), Counters: int(row.Counters), Skipped: int(row.Skipped), Wrong: int(row.Wrong)},
+		found: RecountResult{Streams: int(row.Streams), Counters: int(row.Counters), Skipped: int(row.Skipped), Wrong: int(row.Wrong)},
 		at:    row.ReachedAt,
-	}, sqldb.WrapAbsent(err, "read place of recount", errNoPlace)
+	}, sqldb.WrapAbsent(err, "read place of recount", errNoCursor)
 }
 
-func (s store) putRecountPlace(ctx context.Context, p place) error {
+func (s store) storeCursor(ctx context.Context, p cursor) error {
 	err := s.q(ctx).PutRecountPlace(ctx, retentionsql.PutRecountPlaceParams{
 		AfterTenant: p.after.TenantID, AfterMeter: p.after.MeterID, Streams: int64(p.found.Streams), Counters: int64(p.found.Counters),
 		Skipped: int64(p.found.Skipped), Wrong: int64(p.found.Wrong), ReachedAt: p.at,
@@ -62,6 +62,6 @@ func (s store) putRecountPlace(ctx context.Context, p place) error {
 	return sqldb.Wrap(err, "store place of recount")
 }
 
-func (s store) forgetRecountPlace(ctx context.Context) error {
+func (s store) deleteCursor(ctx context.Context) error {
 	return sqldb.Wrap(s.q(ctx).ForgetRecountPlace(ctx), "forget place of recount")
 }

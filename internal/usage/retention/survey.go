@@ -32,7 +32,7 @@ type countedPeriod struct {
 // survey counts the events of streams, which are all that there are from the first to the
 // last of them, in one go. It reports what it looked at, and those that seem wrong. Nothing
 // is locked: equal figures show that there is nothing to do, different ones show nothing.
-func (r *Recounter) survey(ctx context.Context, streams []stream) (seen Recounted, doubtful []usage.StreamKey, err error) {
+func (r *Recounter) survey(ctx context.Context, streams []stream) (seen RecountResult, doubtful []usage.StreamKey, err error) {
 	found := make(map[usage.StreamKey]*surveyed, len(streams))
 	meters := map[uuid.UUID]usage.Meter{}
 	for _, s := range streams {
@@ -48,12 +48,12 @@ func (r *Recounter) survey(ctx context.Context, streams []stream) (seen Recounte
 	first, last := streams[0].key, streams[len(streams)-1].key
 	if err := r.store.countersBetween(ctx, first.TenantID, last.TenantID, func(k usage.StreamKey, c usage.Counter) {
 		if s := found[k]; s != nil {
-			s.take(c)
+			s.addCounter(c)
 		}
 	}); err != nil {
 		return seen, nil, err
 	}
-	wrongHours, err := r.sums.Survey(ctx, first, last, func(e usage.Happened) {
+	wrongHours, err := r.sums.Survey(ctx, first, last, func(e usage.CountedEvent) {
 		seen.Events++
 		if s := found[e.Stream]; s != nil {
 			s.add(e)
@@ -75,8 +75,8 @@ func (r *Recounter) survey(ctx context.Context, streams []stream) (seen Recounte
 	return seen, doubtful, nil
 }
 
-// take adds a counter to those that events are counted for.
-func (s *surveyed) take(c usage.Counter) {
+// addCounter adds a counter to those that events are counted for.
+func (s *surveyed) addCounter(c usage.Counter) {
 	if !s.deleted.complete(c.Period) {
 		s.skipped++
 		return
@@ -91,7 +91,7 @@ func (s *surveyed) take(c usage.Counter) {
 	s.counters = append(s.counters, counted)
 }
 
-func (s *surveyed) add(e usage.Happened) {
+func (s *surveyed) add(e usage.CountedEvent) {
 	for _, c := range s.counters {
 		if !e.At.Before(c.stored.Period.Start) && e.At.Before(c.stored.Period.End) {
 			c.add(e)
@@ -101,7 +101,7 @@ func (s *surveyed) add(e usage.Happened) {
 
 // add counts an event. They come in any order: of those for one time the one with the
 // larger id was stored last.
-func (c *countedPeriod) add(e usage.Happened) {
+func (c *countedPeriod) add(e usage.CountedEvent) {
 	if order := e.At.Compare(c.lastAt); c.events == 0 || order > 0 || order == 0 && bytes.Compare(e.ID[:], c.lastID[:]) > 0 {
 		c.last, c.lastAt, c.lastID = e.Quantity, e.At, e.ID
 	}

@@ -50,7 +50,7 @@ func benchDeliveries(b *testing.B, dialect sqldb.Dialect, endpoints int) {
 	outbox := webhook.NewOutbox(s.DB(), clock.System())
 	err := s.DB().Tx(b.Context(), func(ctx context.Context) error {
 		for i := 0; i < b.N; i += endpoints {
-			err := hook.Tell(ctx, outbox, hook.InvoicePaid, uuid.MustParse(ada.Tenant), func(context.Context) (any, error) {
+			err := hook.Publish(ctx, outbox, hook.InvoicePaid, uuid.MustParse(ada.Tenant), func(context.Context) (any, error) {
 				return map[string]any{"id": uuid.NewString(), "text": strings.Repeat("x", 1000)}, nil
 			})
 			if err != nil {

@@ -210,7 +210,7 @@ func TestGone(t *testing.T) {
 			s.Call("GET", path+"/deliveries"+query, ada.Token, nil).As(query).WantInvalid(field)
 		}
 		for what, since := range map[string]any{"too long ago": s.Now().Add(-31 * apptest.Day), "no time": "yesterday", "null": nil, "none": apptest.Absent} {
-			s.Call("POST", path+"/replay", ada.Token, apptest.With(apptest.Object{"since": since})).As(what).WantInvalid("since")
+			s.Call("POST", path+"/replay", ada.Token, apptest.WithChanges(apptest.Object{"since": since})).As(what).WantInvalid("since")
 		}
 		s.Call("POST", path+"/replay", ada.Token, apptest.Object{"since": s.Now().Add(-30 * apptest.Day)}).Want(202)
 	})

@@ -34,7 +34,7 @@ func TestEndpoints(t *testing.T) {
 				"id": made.Str("data.id"), "url": "https://example.com/hooks", "events": []any{"invoice.paid", "api_key.created"},
 				"description": "Books", "enabled": true, "disabled_reason": nil, "created_at": made.Str("data.created_at"), "last_delivery_at": nil,
 			}
-			if diff := cmp.Diff(apptest.With(want, apptest.Object{"secret": secret}), made.At("data")); diff != "" {
+			if diff := cmp.Diff(apptest.WithChanges(want, apptest.Object{"secret": secret}), made.At("data")); diff != "" {
 				t.Error(diff)
 			}
 			second := s.Call("POST", owner.base, owner.token, apptest.Object{"url": "http://localhost:1/x", "events": []string{"*", "invoice.paid"}}).Want(201)
@@ -51,7 +51,7 @@ func TestEndpoints(t *testing.T) {
 			changed := s.Call("PATCH", one, owner.token, apptest.Object{
 				"url": "https://example.com/other", "events": []string{"*"}, "description": nil, "enabled": false,
 			}).Want(200)
-			if diff := cmp.Diff(apptest.With(want, apptest.Object{
+			if diff := cmp.Diff(apptest.WithChanges(want, apptest.Object{
 				"url": "https://example.com/other", "events": []any{"*"}, "description": nil, "enabled": false,
 			}), changed.At("data")); diff != "" {
 				t.Error(diff)
@@ -138,7 +138,7 @@ func refuseTerms(s *apptest.Server, base, token, one string) {
 		"no text at all":  {apptest.Object{"description": 5}, "description"},
 		"control of text": {apptest.Object{"description": "a\x00b"}, "description"},
 	} {
-		s.Call("POST", base, token, apptest.With(fine, tt.change)).As(what).WantInvalid(tt.field)
+		s.Call("POST", base, token, apptest.WithChanges(fine, tt.change)).As(what).WantInvalid(tt.field)
 		if len(tt.change) == 1 && !strings.HasPrefix(what, "no ") {
 			s.Call("PATCH", one, token, tt.change).As("changed: " + what).WantInvalid(tt.field)
 		}

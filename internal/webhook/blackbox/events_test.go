@@ -38,7 +38,7 @@ func TestEventsOfTenantsAndTeams(t *testing.T) {
 		s.Call("PATCH", "/api/v1/tenant", ada.Token, apptest.Object{"name": "Acme", "settings": apptest.Object{"locale": "fr"}}).Want(200)
 		shown := s.Call("GET", "/api/v1/tenant", ada.Token, nil).Want(200).At("data").(map[string]any)
 		changed := own.await(1, "tenant.updated")[0]
-		want := apptest.With(shown, apptest.Object{"user_joined_at": nil, "user_role": nil, "user_permissions": []any{}})
+		want := apptest.WithChanges(shown, apptest.Object{"user_joined_at": nil, "user_role": nil, "user_permissions": []any{}})
 		if diff := cmp.Diff(want, changed.event["data"]); diff != "" || changed.event["tenant_id"] != ada.Tenant {
 			t.Error(diff)
 		}
@@ -127,7 +127,7 @@ func TestEventsOfTenantsAndTeams(t *testing.T) {
 // What becomes of a subscription and its invoices is told, from checkout to cancellation.
 func TestEventsOfBilling(t *testing.T) {
 	t.Parallel()
-	for name, option := range map[string][]apptest.Option{"provider's": nil, "ours": {apptest.PlatformManaged}} {
+	for name, option := range map[string][]apptest.Option{"provider's": nil, "ours": {apptest.WithPlatformInvoices}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			apptest.Each(t, billingEvents, option...)

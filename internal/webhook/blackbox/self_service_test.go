@@ -18,7 +18,7 @@ const password = "correct horse"
 
 // proved is a body with the password, and what else it needs.
 func proved(more ...apptest.Object) apptest.Object {
-	return apptest.With(apptest.Object{"current_password": password}, more...)
+	return apptest.WithChanges(apptest.Object{"current_password": password}, more...)
 }
 
 // platformEndpoint makes an endpoint of the platform and returns its path.
@@ -56,7 +56,7 @@ func TestEventsOfATenantsEndAndReturn(t *testing.T) {
 		all.await(1, "tenant.deleted")
 		ended := own.await(1, "tenant.deleted")
 		alike(t, ada.Tenant, ended, all.got())
-		want := apptest.With(shown.At("data").(map[string]any), apptest.Object{"user_joined_at": nil, "user_role": nil, "user_permissions": []any{}})
+		want := apptest.WithChanges(shown.At("data").(map[string]any), apptest.Object{"user_joined_at": nil, "user_role": nil, "user_permissions": []any{}})
 		if diff := cmp.Diff(want, ended[0].event["data"]); diff != "" {
 			t.Error(diff)
 		}
@@ -64,7 +64,7 @@ func TestEventsOfATenantsEndAndReturn(t *testing.T) {
 		// What becomes of a deleted tenant, such as its last invoice being paid, is told to the
 		// platform alone.
 		tellAgain := func(ctx context.Context) error {
-			return hook.Tell(ctx, webhook.NewOutbox(s.DB(), clock.System()), hook.TenantUpdated, uuid.MustParse(ada.Tenant), hook.Is(want))
+			return hook.Publish(ctx, webhook.NewOutbox(s.DB(), clock.System()), hook.TenantUpdated, uuid.MustParse(ada.Tenant), hook.StaticData(want))
 		}
 		if err := s.DB().Tx(t.Context(), tellAgain); err != nil {
 			t.Fatal(err)

@@ -24,8 +24,8 @@ const (
 	maxBody = 1 << 20
 	// maxKnown is how many ids are remembered to name repetitions.
 	maxKnown = 10_000
-	// patience is how long the program may take for its answer: as long as the service waits.
-	patience = 15 * time.Second
+	// responseTimeout is how long the program may take for its answer: as long as the service waits.
+	responseTimeout = 15 * time.Second
 )
 
 // Config says what a listener does.
@@ -53,7 +53,7 @@ type Listener struct {
 // New returns a listener, or an error for a secret that is none.
 func New(c Config) (*Listener, error) {
 	l := &Listener{config: c, known: map[string]int{}, client: &http.Client{
-		Timeout:       patience,
+		Timeout:       responseTimeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}
 	for i, secret := range c.Secrets {

@@ -22,7 +22,7 @@ func (l *Listener) Run(ctx context.Context, addr string) error {
 		}
 		_, _ = fmt.Fprintf(l.config.Out, "Waiting for webhooks on http://%s (any path); %s. Ctrl-C ends.\n\n", listener.Addr(), checked)
 	}
-	server := &http.Server{Handler: l, ReadTimeout: patience, ReadHeaderTimeout: patience, IdleTimeout: time.Minute}
+	server := &http.Server{Handler: l, ReadTimeout: responseTimeout, ReadHeaderTimeout: responseTimeout, IdleTimeout: time.Minute}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(listener) }()
 	select {

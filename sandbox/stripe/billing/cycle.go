@@ -45,7 +45,7 @@ func (c Cycle) Boundary(n int64) int64 {
 // Period returns the period that a moment belongs to. start belongs to it, end
 // belongs to the next one.
 func (c Cycle) Period(at int64) (start, end int64) {
-	n := (at - c.Anchor) / c.Every.longest()
+	n := (at - c.Anchor) / c.Every.maxSeconds()
 	for c.Boundary(n) > at {
 		n--
 	}
@@ -55,8 +55,8 @@ func (c Cycle) Period(at int64) (start, end int64) {
 	return c.Boundary(n), c.Boundary(n + 1)
 }
 
-// longest is the greatest number of seconds that one interval can have.
-func (i Interval) longest() int64 {
+// maxSeconds is the greatest number of seconds that one interval can have.
+func (i Interval) maxSeconds() int64 {
 	days := map[string]int64{"day": 1, "week": 7, "month": 31, "year": 366}[i.Unit]
 	return max(1, days*i.Count) * 24 * 60 * 60
 }

@@ -30,10 +30,10 @@ func Prorate(amount, part, whole, step int64) int64 {
 	return rounded
 }
 
-// Owed returns what a customer has to pay of a total, in minor units, and the
+// ApplyBalance returns what a customer has to pay of a total, in minor units, and the
 // balance that is left. A balance below zero is credit, one above zero is debt.
 // A total below zero becomes credit.
-func Owed(total, balance int64) (due, left int64) {
+func ApplyBalance(total, balance int64) (due, left int64) {
 	sum := total + balance
 	return max(sum, 0), min(sum, 0)
 }

@@ -67,7 +67,7 @@ func TestOwed(t *testing.T) {
 		{-400, 1000, 600, 0},
 		{0, 250, 250, 0},
 	} {
-		if due, left := billing.Owed(c.total, c.balance); due != c.due || left != c.left {
+		if due, left := billing.ApplyBalance(c.total, c.balance); due != c.due || left != c.left {
 			t.Errorf("%d with a balance of %d: %d is due and %d left, want %d and %d", c.total, c.balance, due, left, c.due, c.left)
 		}
 	}

@@ -14,15 +14,15 @@ func TestProducts(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
 	pr := w.Post("/v1/products", "id=prod_a&name=Starter&description=Small&url=https%3A%2F%2Fa.example.test&images[0]=https%3A%2F%2Fa.example.test%2Fi.png&unit_label=seat")
-	pr.Shows(t, "created", "id", "prod_a", "active", "true", "images.0", "https://a.example.test/i.png", "unit_label", "seat", "default_price", "null")
+	pr.CheckValues(t, "created", "id", "prod_a", "active", "true", "images.0", "https://a.example.test/i.png", "unit_label", "seat", "default_price", "null")
 	w.Advance(time.Hour)
-	w.Post("/v1/products/prod_a", "name=Starter").Shows(t, "unchanged", "updated", pr.At("created"))
+	w.Post("/v1/products/prod_a", "name=Starter").CheckValues(t, "unchanged", "updated", pr.At("created"))
 	changed := w.Post("/v1/products/prod_a", "description=&images=&url=&name=Team")
-	changed.Shows(t, "changed", "name", "Team", "description", "null", "images", "[]", "url", "null", "unit_label", "seat")
+	changed.CheckValues(t, "changed", "name", "Team", "description", "null", "images", "[]", "url", "null", "unit_label", "seat")
 	if got := changed.Int("updated") - changed.Int("created"); got != 3600 {
 		t.Errorf("updated %d seconds after it was created", got)
 	}
-	w.Get("/v1/products/prod_a").Shows(t, "retrieved", "name", "Team")
+	w.Get("/v1/products/prod_a").CheckValues(t, "retrieved", "name", "Team")
 	w.Post("/v1/products", "id=prod_b&name=Large&url=https%3A%2F%2Fb.example.test&active=false")
 	w.Post("/v1/products", "id=prod_c&name=Other")
 	for query, want := range map[string]string{
@@ -39,7 +39,7 @@ func TestProducts(t *testing.T) {
 		}
 	}
 	price := w.Price(100, "eur", "month")
-	w.Refuses(
+	w.CheckRefused(
 		stripetest.Refusal{Name: "no name", Method: "POST", Path: "/v1/products", Body: "id=prod_d", Code: "parameter_missing", Param: "name"},
 		stripetest.Refusal{Name: "id is taken", Method: "POST", Path: "/v1/products", Body: "id=prod_a&name=x", Code: "resource_already_exists", Param: "id"},
 		stripetest.Refusal{Name: "empty name", Method: "POST", Path: "/v1/products/prod_a", Body: "name=", Code: "parameter_invalid_empty", Param: "name"},
@@ -67,7 +67,7 @@ func TestPrices(t *testing.T) {
 		"greatest": {"currency=eur&unit_amount=99999999", "99999999", "99999999", "one_time"},
 	} {
 		pr := w.Post("/v1/prices", "product=prod_a&"+c.body)
-		pr.Shows(t, name, "unit_amount", c.amount, "unit_amount_decimal", c.decimal, "type", c.kind, "billing_scheme", "per_unit", "active", "true")
+		pr.CheckValues(t, name, "unit_amount", c.amount, "unit_amount_decimal", c.decimal, "type", c.kind, "billing_scheme", "per_unit", "active", "true")
 		ids[name] = pr.At("id")
 	}
 	for query, want := range map[string][]string{
@@ -89,7 +89,7 @@ func TestPrices(t *testing.T) {
 	create := func(name, body, code, param string) stripetest.Refusal {
 		return stripetest.Refusal{Name: name, Method: "POST", Path: "/v1/prices", Body: "product=prod_a&currency=eur&unit_amount=1&recurring[interval]=month&" + body, Code: code, Param: param}
 	}
-	w.Refuses(
+	w.CheckRefused(
 		create("long lookup key", "lookup_key="+strings.Repeat("k", 201), "", "lookup_key"),
 		create("meter of a licensed price", "recurring[meter]="+meter, "", "recurring[meter]"),
 		create("unknown meter", "recurring[usage_type]=metered&recurring[meter]=mtr_x", "resource_missing", "recurring[meter]"),
@@ -112,7 +112,7 @@ func TestListsRefuseUnknownValues(t *testing.T) {
 		"/v1/prices?recurring[usage_type]=gold": "recurring[usage_type]", "/v1/subscriptions?status=gold": "status",
 		"/v1/invoices?status=gold": "status", "/v1/invoice_payments?status=gold": "status", "/v1/checkout/sessions?status=gold": "status",
 	} {
-		w.Refuses(stripetest.Refusal{Name: path, Method: "GET", Path: path, Param: param})
+		w.CheckRefused(stripetest.Refusal{Name: path, Method: "GET", Path: path, Param: param})
 	}
 	for _, path := range []string{"/v1/prices?type=recurring", "/v1/invoices?status=open", "/v1/checkout/sessions?status=open"} {
 		w.Get(path)
@@ -126,18 +126,18 @@ func TestAmountsThatCanBePaid(t *testing.T) {
 	for name, body := range map[string]string{
 		"a fraction of a krona": "currency=isk&unit_amount=550", "a fil": "currency=kwd&unit_amount=5124",
 	} {
-		w.Refuses(stripetest.Refusal{
+		w.CheckRefused(stripetest.Refusal{
 			Name: name, Method: "POST", Path: "/v1/prices", Body: body + "&product_data[name]=Thing",
 			Code: "invalid_charge_amount_no_decimal_compatible", Param: "unit_amount",
 		})
 	}
-	w.Refuses(stripetest.Refusal{
+	w.CheckRefused(stripetest.Refusal{
 		Name: "nine digits", Method: "POST", Path: "/v1/prices",
 		Body: "currency=eur&unit_amount=100000000&product_data[name]=Thing", Code: "parameter_invalid_integer", Param: "unit_amount",
 	})
 	w.Post("/v1/prices", "currency=idr&unit_amount=999999999999&product_data[name]=Thing")
 	checkout := "mode=subscription&success_url=https://a.example/&customer=" + w.Customer() + "&line_items[0][quantity]=1&line_items[0][price]="
-	w.Refuses(stripetest.Refusal{Name: "49 cents", Method: "POST", Path: "/v1/checkout/sessions", Body: checkout + w.Price(49, "eur", "month"), Code: "amount_too_small"})
+	w.CheckRefused(stripetest.Refusal{Name: "49 cents", Method: "POST", Path: "/v1/checkout/sessions", Body: checkout + w.Price(49, "eur", "month"), Code: "amount_too_small"})
 	for _, amount := range []int64{0, 50} {
 		w.Post("/v1/checkout/sessions", checkout+w.Price(amount, "eur", "month"))
 	}
@@ -149,7 +149,7 @@ func TestLookupKeysMove(t *testing.T) {
 	old, fresh := w.Price(1, "eur", "month"), w.Price(2, "eur", "month")
 	w.Post("/v1/prices/"+old, "lookup_key=standard")
 	w.Post("/v1/prices/"+old, "lookup_key=standard") // its own key is no conflict
-	w.Refuses(stripetest.Refusal{Name: "taken", Method: "POST", Path: "/v1/prices/" + fresh, Body: "lookup_key=standard", Code: "resource_already_exists", Param: "lookup_key"})
+	w.CheckRefused(stripetest.Refusal{Name: "taken", Method: "POST", Path: "/v1/prices/" + fresh, Body: "lookup_key=standard", Code: "resource_already_exists", Param: "lookup_key"})
 	events := w.Events(func() { w.Post("/v1/prices/"+fresh, "lookup_key=standard&transfer_lookup_key=true") })
 	if diff := cmp.Diff([]string{"price.updated", "price.updated"}, events); diff != "" {
 		t.Error(diff)
@@ -157,7 +157,7 @@ func TestLookupKeysMove(t *testing.T) {
 	if diff := cmp.Diff([]string{fresh}, w.IDs("/v1/prices?lookup_keys[]=standard")); diff != "" {
 		t.Errorf("holders of the key (-want +got):\n%s", diff)
 	}
-	w.Get("/v1/prices/"+old).Shows(t, "the old price", "lookup_key", "null")
+	w.Get("/v1/prices/"+old).CheckValues(t, "the old price", "lookup_key", "null")
 }
 
 // TestWhatCanBeSold covers the prices that a subscription and a checkout refuse.
@@ -191,7 +191,7 @@ func TestWhatCanBeSold(t *testing.T) {
 				at := "&" + key + "[" + string(rune('0'+i)) + "]"
 				body += at + "[price]=" + price + at + "[quantity]=1"
 			}
-			w.Refuses(stripetest.Refusal{Name: c.name + " at " + path, Method: "POST", Path: path, Body: body, Code: c.code, Param: key + c.param})
+			w.CheckRefused(stripetest.Refusal{Name: c.name + " at " + path, Method: "POST", Path: path, Body: body, Code: c.code, Param: key + c.param})
 		}
 	}
 }

@@ -59,12 +59,12 @@ func (r recurring) SameInterval(other recurring) bool {
 // reports whether the lookup key may be taken from another price.
 func (pr *Price) read(p *form.Params) (transferLookupKey bool) {
 	p.Boolean("active", &pr.Active)
-	p.Clearable("lookup_key", &pr.LookupKey)
+	p.ReadClearable("lookup_key", &pr.LookupKey)
 	if key := pr.LookupKey; key != nil && len(*key) > 200 {
 		p.Fail("lookup_key", "", "Invalid string: lookup_key must be at most 200 characters")
 	}
 	p.Metadata(&pr.Metadata)
-	p.Clearable("nickname", &pr.Nickname)
+	p.ReadClearable("nickname", &pr.Nickname)
 	p.Choice("tax_behavior", &pr.TaxBehavior, "exclusive", "inclusive", "unspecified")
 	p.Boolean("transfer_lookup_key", &transferLookupKey)
 	return transferLookupKey
@@ -81,7 +81,7 @@ func readRecurring(p *form.Params) *recurring {
 	longest := map[string]int64{"day": 1095, "week": 156, "month": 36, "year": 3}[r.Interval]
 	given.Integer("interval_count", 1, max(longest, 1), &r.IntervalCount)
 	given.Choice("usage_type", &r.UsageType, usageLicensed, usageMetered)
-	given.Clearable("meter", &r.Meter)
+	given.ReadClearable("meter", &r.Meter)
 	switch {
 	case r.UsageType == usageMetered && r.Meter == nil:
 		given.Fail("meter", "parameter_missing", "Metered prices must be backed by a meter: give recurring[meter].")
@@ -151,7 +151,7 @@ func CreatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 		p.Require("product")
 		p.Text("product", &pr.Product)
 	}
-	if err := p.Done(); err != nil {
+	if err := p.CheckUnread(); err != nil {
 		return nil, err
 	}
 	if made != nil {
@@ -166,7 +166,7 @@ func CreatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		if m.Status != meters.Active {
+		if m.Status != meters.StatusActive {
 			return nil, form.Refuse("recurring[meter]", "archived_meter", "The meter %s is not active.", m.ID)
 		}
 	}
@@ -189,7 +189,7 @@ func UpdatePrice(ctx context.Context, c *kernel.Call) (any, error) {
 	}
 	before := *pr
 	transfer := pr.read(c.Params)
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	if before.TaxBehavior != "unspecified" && pr.TaxBehavior != before.TaxBehavior {
@@ -207,7 +207,7 @@ func claimLookupKey(ctx context.Context, st *kernel.Step, pr *Price, transfer bo
 	if pr.LookupKey == nil {
 		return nil
 	}
-	holders, err := Prices.Where(ctx, st.Q, `doc ->> '$.lookup_key' = ? AND id <> ?`, *pr.LookupKey, pr.ID)
+	holders, err := Prices.FindWhere(ctx, st.Q, `doc ->> '$.lookup_key' = ? AND id <> ?`, *pr.LookupKey, pr.ID)
 	if err != nil {
 		return err
 	}
@@ -227,15 +227,15 @@ func claimLookupKey(ctx context.Context, st *kernel.Step, pr *Price, transfer bo
 // ListPrices answers GET /v1/prices.
 func ListPrices(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
-	f.Holds(c.Params, "active", "$.active")
-	f.Equals(c.Params, "currency", "$.currency")
-	f.Equals(c.Params, "product", "$.product")
-	f.OneOf(c.Params, "type", "$.type", "one_time", "recurring")
-	f.Among("$.lookup_key", c.Params.Texts("lookup_keys"))
+	f.AddBool(c.Params, "active", "$.active")
+	f.AddEqual(c.Params, "currency", "$.currency")
+	f.AddEqual(c.Params, "product", "$.product")
+	f.AddOneOf(c.Params, "type", "$.type", "one_time", "recurring")
+	f.AddIn("$.lookup_key", c.Params.Texts("lookup_keys"))
 	if r := c.Params.Hash("recurring"); r != nil {
-		f.OneOf(r, "interval", "$.recurring.interval", "day", "month", "week", "year")
-		f.OneOf(r, "usage_type", "$.recurring.usage_type", usageLicensed, usageMetered)
-		f.Equals(r, "meter", "$.recurring.meter")
+		f.AddOneOf(r, "interval", "$.recurring.interval", "day", "month", "week", "year")
+		f.AddOneOf(r, "usage_type", "$.recurring.usage_type", usageLicensed, usageMetered)
+		f.AddEqual(r, "meter", "$.recurring.meter")
 	}
 	return Prices.Page(ctx, c, f)
 }
@@ -260,9 +260,9 @@ func DescribePrice(p Price) string {
 	return fmt.Sprintf("%s / %d %ss", amount, p.Recurring.IntervalCount, p.Recurring.Interval)
 }
 
-// Sellable reads a price that a subscription may use, and its product. It
+// FindSellable reads a price that a subscription may use, and its product. It
 // refuses prices that are inactive or not recurring.
-func Sellable(ctx context.Context, st *kernel.Step, id, param string) (*Price, *Product, error) {
+func FindSellable(ctx context.Context, st *kernel.Step, id, param string) (*Price, *Product, error) {
 	pr, err := Prices.Get(ctx, st.Q, id, param)
 	if err != nil {
 		return nil, nil, err

@@ -45,14 +45,14 @@ func (pr *Product) readShort(p *form.Params) {
 	p.Text("name", &pr.Name)
 	p.Boolean("active", &pr.Active)
 	p.Metadata(&pr.Metadata)
-	p.Clearable("statement_descriptor", &pr.StatementDescriptor)
-	p.Clearable("unit_label", &pr.UnitLabel)
+	p.ReadClearable("statement_descriptor", &pr.StatementDescriptor)
+	p.ReadClearable("unit_label", &pr.UnitLabel)
 }
 
 // read reads the parameters that creating and updating have in common.
 func (pr *Product) read(p *form.Params) {
 	pr.readShort(p)
-	p.Clearable("description", &pr.Description)
+	p.ReadClearable("description", &pr.Description)
 	p.URL("url", &pr.URL)
 	if p.Has("images") {
 		pr.Images = append([]string{}, p.Texts("images")...)
@@ -63,7 +63,7 @@ func (pr *Product) read(p *form.Params) {
 func CreateProduct(ctx context.Context, c *kernel.Call) (any, error) {
 	pr := newProduct(c.Params, c.Now)
 	pr.read(c.Params)
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	return pr, addProduct(ctx, c.Step, pr)
@@ -72,7 +72,7 @@ func CreateProduct(ctx context.Context, c *kernel.Call) (any, error) {
 // addProduct stores a new product and refuses an id that is taken.
 func addProduct(ctx context.Context, st *kernel.Step, pr Product) error {
 	_, err := Products.Find(ctx, st.Q, pr.ID)
-	if errors.Is(err, kernel.ErrAbsent) {
+	if errors.Is(err, kernel.ErrNotFound) {
 		return st.Create(ctx, "product.created", pr)
 	}
 	if err != nil {
@@ -94,8 +94,8 @@ func UpdateProduct(ctx context.Context, c *kernel.Call) (any, error) {
 	}
 	before := *pr
 	pr.read(c.Params)
-	c.Params.Clearable("default_price", &pr.DefaultPrice)
-	if err := c.Params.Done(); err != nil {
+	c.Params.ReadClearable("default_price", &pr.DefaultPrice)
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	if id := pr.DefaultPrice; id != nil && c.Params.Has("default_price") {
@@ -117,8 +117,8 @@ func UpdateProduct(ctx context.Context, c *kernel.Call) (any, error) {
 // ListProducts answers GET /v1/products.
 func ListProducts(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
-	f.Holds(c.Params, "active", "$.active")
-	f.Among("$.id", c.Params.Texts("ids"))
-	f.Equals(c.Params, "url", "$.url")
+	f.AddBool(c.Params, "active", "$.active")
+	f.AddIn("$.id", c.Params.Texts("ids"))
+	f.AddEqual(c.Params, "url", "$.url")
 	return Products.Page(ctx, c, f)
 }

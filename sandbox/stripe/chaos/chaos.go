@@ -39,9 +39,9 @@ type apiSettings struct {
 	TimeoutMS     int64   `json:"timeout_ms"`     // how long the connection of an unanswered call stays open
 }
 
-// quiet returns the settings of a provider that behaves well. They are the
+// defaultSettings returns the settings of a provider that behaves well. They are the
 // defaults of values that are not given.
-func quiet() settings {
+func defaultSettings() settings {
 	return settings{
 		Webhooks: webhookSettings{Copies: 2, MaxDelayMS: 1000},
 		API:      apiSettings{Status: 503, TimeoutMS: 30_000},
@@ -116,7 +116,7 @@ type Dice struct {
 }
 
 // NewDice returns dice with settings under which nothing goes wrong.
-func NewDice() *Dice { return &Dice{settings: quiet()} }
+func NewDice() *Dice { return &Dice{settings: defaultSettings()} }
 
 // current returns the settings.
 func (d *Dice) current() settings {
@@ -139,8 +139,8 @@ const (
 	drawReplay
 )
 
-// draws returns the source of random numbers for the n-th event or call.
-func draws(seed int64, purpose, n uint64) *rand.Rand {
+// newRand returns the source of random numbers for the n-th event or call.
+func newRand(seed int64, purpose, n uint64) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(seed), n<<2|purpose)) //nolint:gosec // it must be repeatable
 }
 
@@ -150,7 +150,7 @@ func (d *Dice) NextEvent() []kernel.Delivery {
 	defer d.mu.Unlock()
 	d.events++
 	w := d.settings.Webhooks
-	r := draws(d.settings.Seed, drawEvent, d.events)
+	r := newRand(d.settings.Seed, drawEvent, d.events)
 	if r.Float64() < w.Drop {
 		return nil
 	}
@@ -184,7 +184,7 @@ func (d *Dice) nextCall() mishap {
 	defer d.mu.Unlock()
 	d.calls++
 	a := d.settings.API
-	at := draws(d.settings.Seed, drawCall, d.calls).Float64()
+	at := newRand(d.settings.Seed, drawCall, d.calls).Float64()
 	for _, m := range []struct {
 		mishap
 		share float64

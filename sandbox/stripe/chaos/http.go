@@ -41,7 +41,7 @@ func New(ctx context.Context, e *kernel.Engine, d *Dice) (*Control, error) {
 	switch {
 	case err == nil:
 		d.use(kept.Settings)
-	case !errors.Is(err, kernel.ErrAbsent):
+	case !errors.Is(err, kernel.ErrNotFound):
 		return nil, err
 	}
 	return &Control{engine: e, dice: d, page: theme.Shell(pageHTML, nil)}, nil
@@ -69,7 +69,7 @@ func (c *Control) Show(w http.ResponseWriter, _ *http.Request) {
 // Change answers PUT /sandbox/stripe/chaos. Values that are not given get their
 // defaults, so that {} ends the chaos.
 func (c *Control) Change(w http.ResponseWriter, r *http.Request) {
-	settings := quiet()
+	settings := defaultSettings()
 	if !kernel.ReadControl(w, r, &settings) {
 		return
 	}
@@ -124,7 +124,7 @@ func (c *Control) Submit(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "The form cannot be read.", http.StatusBadRequest)
 		return
 	}
-	settings := quiet()
+	settings := defaultSettings()
 	wrong := settings.fill(r.PostForm)
 	for field, reason := range settings.check() {
 		wrong[field] = reason
@@ -178,6 +178,6 @@ func (c *settings) fill(form url.Values) (wrong map[string]string) {
 // writePage renders a view.
 func (c *Control) writePage(w http.ResponseWriter, r *http.Request, status int, view pageView) {
 	now := c.engine.Now()
-	view.Frame = theme.Frame{Title: "Chaos", Here: "Chaos", Now: theme.At(now, now), Alone: c.engine.Alone()}
+	view.Frame = theme.Frame{Title: "Chaos", Here: "Chaos", Now: theme.At(now, now), Alone: c.engine.IsStandalone()}
 	pages.Write(w, r, c.engine.Log(), status, c.page, "'self'", view)
 }

@@ -21,23 +21,23 @@ func (c *Control) Wrap(next http.HandlerFunc) http.HandlerFunc {
 		}
 		c.engine.Log().InfoContext(r.Context(), "stripe sandbox: chaos", slog.String("mishap", m.name), slog.String("path", r.URL.Path))
 		if m.tooMany {
-			tooMany(w, m)
+			answerTooMany(w, m)
 			return
 		}
 		if !m.timeout && m.status != 0 {
 			failure := kernel.Failure{Status: m.status, After: m.lost, Chaos: m.name}
-			next(w, r.WithContext(kernel.Failing(r.Context(), failure)))
+			next(w, r.WithContext(kernel.WithFailure(r.Context(), failure)))
 			return
 		}
 		if m.lost {
 			next(&nowhere{header: http.Header{}}, r)
 		}
-		abort(r, m)
+		abortConnection(r, m)
 	}
 }
 
-// tooMany answers as Stripe does when an account makes too many calls.
-func tooMany(w http.ResponseWriter, m mishap) {
+// answerTooMany answers as Stripe does when an account makes too many calls.
+func answerTooMany(w http.ResponseWriter, m mishap) {
 	e := form.Refuse("", "rate_limit", "Request rate limit exceeded. The sandbox was told to have one.")
 	h := w.Header()
 	h.Set("Content-Type", "application/json")
@@ -47,8 +47,8 @@ func tooMany(w http.ResponseWriter, m mishap) {
 	_, _ = w.Write(e.Body())
 }
 
-// abort closes the connection without an answer.
-func abort(r *http.Request, m mishap) {
+// abortConnection closes the connection without an answer.
+func abortConnection(r *http.Request, m mishap) {
 	if m.timeout {
 		// The server notices that the client has left only once the body is read.
 		_, _ = io.Copy(io.Discard, io.LimitReader(r.Body, form.MaxBody))

@@ -92,7 +92,7 @@ func queueReplay(ctx context.Context, st *kernel.Step, wish replayRequest) (even
 	if err != nil {
 		return 0, 0, err
 	}
-	chance := draws(wish.Seed, drawReplay, 0)
+	chance := newRand(wish.Seed, drawReplay, 0)
 	var queue []storedEvent
 	for _, e := range stored {
 		if chance.Float64() >= wish.Share {
@@ -102,7 +102,7 @@ func queueReplay(ctx context.Context, st *kernel.Step, wish replayRequest) (even
 		for n := range wish.Times {
 			again := e
 			if wish.Shuffle {
-				again.object = kernel.Alone(e.id, int(n))
+				again.object = kernel.AloneKey(e.id, int(n))
 			}
 			queue = append(queue, again)
 		}

@@ -65,16 +65,16 @@ func TestCreateRefusals(t *testing.T) {
 		for key, value := range params {
 			body = append(body, key+"="+value)
 		}
-		w.Refuses(stripetest.Refusal{Name: c.name, Method: "POST", Path: "/v1/checkout/sessions", Body: strings.Join(body, "&"), Code: c.code, Param: c.param})
+		w.CheckRefused(stripetest.Refusal{Name: c.name, Method: "POST", Path: "/v1/checkout/sessions", Body: strings.Join(body, "&"), Code: c.code, Param: c.param})
 	}
-	w.Refuses(
+	w.CheckRefused(
 		stripetest.Refusal{Name: "unknown session", Method: "GET", Path: "/v1/checkout/sessions/cs_x", Status: 404, Code: "resource_missing", Param: "id"},
 		stripetest.Refusal{Name: "its items", Method: "GET", Path: "/v1/checkout/sessions/cs_x/line_items", Status: 404, Code: "resource_missing", Param: "id"},
 		stripetest.Refusal{Name: "its end", Method: "POST", Path: "/v1/checkout/sessions/cs_x/expire", Status: 404, Code: "resource_missing", Param: "id"},
 	)
 	w.Post("/v1/checkout/sessions", "mode=subscription&success_url=https%3A%2F%2Fapp.example.test&locale=fr&client_reference_id=r7&customer="+customer+
 		"&line_items[0][price]="+euro+"&line_items[0][quantity]=2").
-		Shows(t, "accepted", "status", "open", "locale", "fr", "client_reference_id", "r7", "amount_total", "2000", "payment_status", "unpaid",
+		CheckValues(t, "accepted", "status", "open", "locale", "fr", "client_reference_id", "r7", "amount_total", "2000", "payment_status", "unpaid",
 			"expires_at", fmt.Sprint(now+24*60*60), "payment_method_types", `["card","sepa_debit"]`)
 }
 
@@ -113,13 +113,13 @@ func TestForms(t *testing.T) {
 				t.Errorf("answered %d, want %d with %q: %s", got.Code, c.status, c.says, got.Body)
 			}
 			if c.status != http.StatusSeeOther {
-				w.Get("/v1/checkout/sessions/"+session).Shows(t, "the session stays", "status", "open", "subscription", "null", "payment_status", w.Get("/v1/checkout/sessions/"+session).At("payment_status"))
+				w.Get("/v1/checkout/sessions/"+session).CheckValues(t, "the session stays", "status", "open", "subscription", "null", "payment_status", w.Get("/v1/checkout/sessions/"+session).At("payment_status"))
 				if made := w.IDs("/v1/subscriptions?status=all"); len(made) > 0 || len(w.IDs("/v1/payment_methods")) > 0 {
 					t.Errorf("there are subscriptions %v, or cards", made)
 				}
 				return
 			}
-			w.Get("/v1/checkout/sessions/"+session).Shows(t, "complete", "status", "complete", "url", "null")
+			w.Get("/v1/checkout/sessions/"+session).CheckValues(t, "complete", "status", "complete", "url", "null")
 			var again *http.Response
 			events := w.Events(func() { again = w.Form(path, c.fields...).Result() })
 			if again.StatusCode != http.StatusSeeOther || again.Header.Get("Location") != "https://app.example.test/done" || len(events) > 0 {
@@ -145,12 +145,12 @@ func TestSessionsExpire(t *testing.T) {
 		session := w.Checkout(w.Price(1000, "eur", "month"), c.params).At("id")
 		path, page := "/v1/checkout/sessions/"+session, "/sandbox/checkout/"+session
 		w.Advance(c.life - time.Second)
-		w.Get(path).Shows(t, c.name+", a second before", "status", "open")
+		w.Get(path).CheckValues(t, c.name+", a second before", "status", "open")
 		events := w.Events(func() { w.Advance(time.Second) })
 		if diff := cmp.Diff([]string{"checkout.session.expired"}, events); diff != "" {
 			t.Errorf("%s: events (-want +got):\n%s", c.name, diff)
 		}
-		w.Get(path).Shows(t, c.name, "status", "expired", "url", "null")
+		w.Get(path).CheckValues(t, c.name, "status", "expired", "url", "null")
 		for name, got := range map[string]int{
 			"the page":        w.Send("GET", page, "").Code,
 			"a good card":     w.Form(page, "card_number", "4242424242424242").Code,
@@ -160,11 +160,11 @@ func TestSessionsExpire(t *testing.T) {
 				t.Errorf("%s: %s is answered %d", c.name, name, got)
 			}
 		}
-		w.Refuses(stripetest.Refusal{Name: "expire again", Method: "POST", Path: path + "/expire"})
+		w.CheckRefused(stripetest.Refusal{Name: "expire again", Method: "POST", Path: path + "/expire"})
 	}
 	w := stripetest.New(t)
 	open := w.Checkout(w.Price(1000, "eur", "month")).At("id")
-	w.Post("/v1/checkout/sessions/"+open+"/expire", "").Shows(t, "by request", "status", "expired")
+	w.Post("/v1/checkout/sessions/"+open+"/expire", "").CheckValues(t, "by request", "status", "expired")
 	if got := w.Send("GET", "/sandbox/checkout/cs_x", ""); got.Code != http.StatusNotFound {
 		t.Errorf("the page of no session is answered %d", got.Code)
 	}
@@ -218,7 +218,7 @@ func TestListsOfSessions(t *testing.T) {
 	}
 	items := "/v1/checkout/sessions/" + paid.At("id") + "/line_items"
 	first := w.Get(items + "?limit=1")
-	first.Shows(t, "first item", "has_more", "true", "data.0.quantity", "1", "data.0.amount_total", "1000", "data.1", "null")
-	w.Get(items+"?starting_after="+first.At("data.0.id")).Shows(t, "second item", "has_more", "false", "data.0.quantity", "2", "data.0.amount_total", "2000")
-	w.Get("/v1/checkout/sessions/"+paid.At("id")+"?expand[]=line_items").Shows(t, "expanded", "line_items.data.1.description", "Starter")
+	first.CheckValues(t, "first item", "has_more", "true", "data.0.quantity", "1", "data.0.amount_total", "1000", "data.1", "null")
+	w.Get(items+"?starting_after="+first.At("data.0.id")).CheckValues(t, "second item", "has_more", "false", "data.0.quantity", "2", "data.0.amount_total", "2000")
+	w.Get("/v1/checkout/sessions/"+paid.At("id")+"?expand[]=line_items").CheckValues(t, "expanded", "line_items.data.1.description", "Starter")
 }

@@ -30,14 +30,14 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	cs.read(c.Params)
 	state := sale{
 		Header:   kernel.Header{ID: cs.ID, Object: sales.Name, Created: c.Now},
-		Purchase: subscriptions.Purchase{WhenNoMethod: subscriptions.WhenNoMethodInvoice},
+		Purchase: subscriptions.Purchase{WhenNoMethod: subscriptions.MissingMethodInvoice},
 	}
 	state.read(c.Params)
 	wanted := subscriptions.ReadItems(c.Params, "line_items")
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
-	cu, err := customers.Live(ctx, c.Step, cs.Customer, "customer")
+	cu, err := customers.FindLive(ctx, c.Step, cs.Customer, "customer")
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	cs.PaymentStatus = paymentUnpaid
-	if cs.due() == 0 {
+	if cs.amountDue() == 0 {
 		cs.PaymentStatus = paymentNotNeeded
 	}
 	if err := subscriptions.CheckCurrency(ctx, c.Step, cu, cs.Currency); err != nil {
@@ -78,13 +78,13 @@ func (cs *Session) read(p *form.Params) {
 	p.Choice("mode", &cs.Mode, "subscription")
 	p.Choice("ui_mode", &cs.UIMode, "hosted_page")
 	p.Text("customer", &cs.Customer)
-	p.Clearable("client_reference_id", &cs.ClientReferenceID)
+	p.ReadClearable("client_reference_id", &cs.ClientReferenceID)
 	if ref := cs.ClientReferenceID; ref != nil && len(*ref) > 200 {
 		p.Fail("client_reference_id", "", "Invalid string: client_reference_id must be at most 200 characters")
 	}
 	p.URL("success_url", &cs.SuccessURL)
-	if p.Cleared("success_url") {
-		p.Filled("success_url")
+	if p.IsCleared("success_url") {
+		p.ReadFilled("success_url")
 	}
 	p.URL("cancel_url", &cs.CancelURL)
 	p.Metadata(&cs.Metadata)
@@ -124,7 +124,7 @@ func (cs *Session) offerMethods() error {
 		cs.PaymentMethodTypes = []string{customers.MethodCard, customers.MethodDebit}
 	case len(cs.PaymentMethodTypes) == 0:
 		cs.PaymentMethodTypes = []string{customers.MethodCard}
-	case !debits && cs.takes(customers.MethodDebit):
+	case !debits && cs.acceptsMethod(customers.MethodDebit):
 		return form.Refuse("payment_method_types", "", "The payment method type `sepa_debit` supports only the currency eur, not %s.", cs.Currency)
 	}
 	return nil

@@ -91,7 +91,7 @@ func (p *Page) Pay(w http.ResponseWriter, r *http.Request) {
 			return err
 		}
 		cs, err = Sessions.Find(ctx, st.Q, r.PathValue("id"))
-		if errors.Is(err, kernel.ErrAbsent) {
+		if errors.Is(err, kernel.ErrNotFound) {
 			return nil // the page says so
 		}
 		if err != nil || cs.Status != statusOpen {
@@ -131,11 +131,11 @@ func (a *attempt) read(cs *Session) (used tender, ok bool) {
 	switch {
 	case a.IBAN != "" && a.Card != "":
 		a.IBANError = "Pay either by card or by direct debit."
-	case a.IBAN != "" && !cs.takes(customers.MethodDebit):
+	case a.IBAN != "" && !cs.acceptsMethod(customers.MethodDebit):
 		a.CardError = "Direct debit is not available here. Pay by card."
-	case a.Card != "" && !cs.takes(customers.MethodCard):
+	case a.Card != "" && !cs.acceptsMethod(customers.MethodCard):
 		a.IBANError = "Cards are not available here. Pay by direct debit."
-	case a.IBAN != "" || !cs.takes(customers.MethodCard) && cs.needsCard():
+	case a.IBAN != "" || !cs.acceptsMethod(customers.MethodCard) && cs.needsCard():
 		var account customers.TestAccount
 		account, a.IBANError = customers.ReadIBAN(a.IBAN)
 		used.account = &account
@@ -152,12 +152,12 @@ func (a *attempt) read(cs *Session) (used tender, ok bool) {
 func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed attempt) {
 	ctx, st := r.Context(), p.engine.Read()
 	cs, err := Sessions.Find(ctx, st.Q, r.PathValue("id"))
-	if err != nil && !errors.Is(err, kernel.ErrAbsent) {
+	if err != nil && !errors.Is(err, kernel.ErrNotFound) {
 		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
 	if err != nil {
-		reader := pages.For(p.brand, r)
+		reader := pages.NewReader(p.brand, r)
 		p.writePage(w, r, http.StatusNotFound, pageView{
 			Reader: reader, Title: reader.T("There is no such checkout"), Note: reader.T("Check the link, or start again where you came from."),
 		})
@@ -168,7 +168,7 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed a
 		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
-	view := newPageView(pages.For(p.brand, r, cs.locale()), cs, state, st.Now)
+	view := newPageView(pages.NewReader(p.brand, r, cs.locale()), cs, state, st.Now)
 	if cs.Status == statusExpired {
 		status = http.StatusGone
 	}
@@ -178,7 +178,7 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed a
 	}
 	if view.Form && typed.asked {
 		view.Form, view.Confirmation = false, &pages.Confirmation{Reader: view.Reader, Action: view.Action, Card: typed.Card}
-		if cs.due() > 0 {
+		if cs.amountDue() > 0 {
 			view.Confirmation.Amount = view.Total
 		}
 	}
@@ -205,7 +205,7 @@ func newPageView(reader pages.Reader, cs *Session, state *sale, now int64) pageV
 		view.Session, view.Items = nil, nil
 		view.Title, view.Note = view.T("This checkout has expired"), view.T("Nothing was bought. Start again where you came from.")
 	default:
-		view.Cards, view.Debits = cs.takes(customers.MethodCard), cs.takes(customers.MethodDebit)
+		view.Cards, view.Debits = cs.acceptsMethod(customers.MethodCard), cs.acceptsMethod(customers.MethodDebit)
 		view.Form, view.Action, view.NeedsCard = true, Path(cs.ID), cs.needsCard()
 		view.describeOpen(cs, state, now)
 	}
@@ -228,10 +228,10 @@ func (view *pageView) describeOpen(cs *Session, state *sale, now int64) {
 		}
 	case state.metered():
 		view.Title, view.Button, view.Note = view.T("Subscribe"), view.T("Subscribe"), view.T("What you use is charged at the end of each period.")
-		if cs.due() > 0 {
+		if cs.amountDue() > 0 {
 			view.Button = pay
 		}
-	case cs.due() == 0:
+	case cs.amountDue() == 0:
 		view.Title, view.Button, view.Note = view.T("Start your subscription"), view.T("Subscribe"), view.T("This plan is free.")
 	default:
 		view.Title, view.Button = view.T("Subscribe"), pay

@@ -29,7 +29,7 @@ func (used tender) check() error {
 		return nil
 	case used.card.Declines:
 		return customers.ErrDeclined
-	case !used.card.Authenticates || used.authentication == pages.Confirmed:
+	case !used.card.Authenticates || used.authentication == pages.ConfirmedValue:
 		return nil
 	case used.authentication == "":
 		return customers.ErrUnconfirmed
@@ -56,7 +56,7 @@ func complete(ctx context.Context, st *kernel.Step, cs *Session, used tender) er
 	if err != nil {
 		return err
 	}
-	cu, err := customers.Live(ctx, st, cs.Customer, "customer")
+	cu, err := customers.FindLive(ctx, st, cs.Customer, "customer")
 	if err != nil {
 		return err
 	}
@@ -80,7 +80,7 @@ func complete(ctx context.Context, st *kernel.Step, cs *Session, used tender) er
 	}
 	cs.Status, cs.URL, cs.Subscription, cs.Invoice = statusComplete, nil, &sub.ID, sub.LatestInvoice
 	cs.CustomerDetails = newCustomerDetails(cu)
-	if cs.due() > 0 && (pm == nil || !pm.Delayed()) {
+	if cs.amountDue() > 0 && (pm == nil || !pm.Delayed()) {
 		cs.PaymentStatus = paymentPaid
 	}
 	if err := st.StopTimer(ctx, TimerExpires, cs.ID); err != nil {
@@ -96,7 +96,7 @@ func payFirstInvoice(ctx context.Context, st *kernel.Step, sub *subscriptions.Su
 	if errors.Is(err, subscriptions.ErrNothingToBill) {
 		return nil
 	}
-	if err != nil || in.Status == invoices.Paid {
+	if err != nil || in.Status == invoices.StatusPaid {
 		return err
 	}
 	switch refused, err := invoices.Collect(ctx, st, in, pm, customers.BuyerPresent); {

@@ -135,15 +135,17 @@ func (state *sale) metered() bool {
 	return slices.ContainsFunc(state.Items, func(item subscriptions.LineItem) bool { return item.Price.Metered() })
 }
 
-// takes reports whether the session accepts a way to pay.
-func (cs *Session) takes(method string) bool { return slices.Contains(cs.PaymentMethodTypes, method) }
+// acceptsMethod reports whether the session accepts a way to pay.
+func (cs *Session) acceptsMethod(method string) bool {
+	return slices.Contains(cs.PaymentMethodTypes, method)
+}
 
-// due is what has to be paid at once, in minor units; zero with a trial.
-func (cs *Session) due() int64 { return cs.AmountTotal }
+// amountDue is what has to be paid at once, in minor units; zero with a trial.
+func (cs *Session) amountDue() int64 { return cs.AmountTotal }
 
 // needsCard reports whether the page must ask for something to pay with.
 func (cs *Session) needsCard() bool {
-	return cs.due() > 0 || cs.PaymentMethodCollection == "always"
+	return cs.amountDue() > 0 || cs.PaymentMethodCollection == "always"
 }
 
 // successURL is where the buyer goes after paying.
@@ -164,9 +166,9 @@ func Get(ctx context.Context, c *kernel.Call) (any, error) {
 // List answers GET /v1/checkout/sessions.
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
-	f.Equals(c.Params, "customer", "$.customer")
-	f.Equals(c.Params, "subscription", "$.subscription")
-	f.OneOf(c.Params, "status", "$.status", "complete", "expired", "open")
+	f.AddEqual(c.Params, "customer", "$.customer")
+	f.AddEqual(c.Params, "subscription", "$.subscription")
+	f.AddOneOf(c.Params, "status", "$.status", "complete", "expired", "open")
 	return Sessions.Page(ctx, c, f)
 }
 
@@ -184,7 +186,7 @@ const TimerExpires = "checkout.expires"
 
 // Expire answers POST /v1/checkout/sessions/{id}/expire.
 func Expire(ctx context.Context, c *kernel.Call) (any, error) {
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	cs, err := Sessions.Get(ctx, c.Q, c.ID, "id")
@@ -229,7 +231,7 @@ func ItemsOf(ctx context.Context, q kernel.Querier, sessionID string) (any, erro
 
 // CloseAll expires all open sessions of a customer.
 func CloseAll(ctx context.Context, st *kernel.Step, cu *customers.Customer) error {
-	open, err := Sessions.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, cu.ID)
+	open, err := Sessions.FindWhere(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' = 'open'`, cu.ID)
 	if err != nil {
 		return err
 	}
@@ -244,13 +246,13 @@ func CloseAll(ctx context.Context, st *kernel.Step, cu *customers.Customer) erro
 // PaymentEnded stores the outcome of a completed session's payment with an
 // event, if the invoice belongs to a session.
 func PaymentEnded(ctx context.Context, st *kernel.Step, in *invoices.Invoice, event string) error {
-	waiting, err := Sessions.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.invoice' = ? AND doc ->> '$.payment_status' = ?`,
+	waiting, err := Sessions.FindWhere(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.invoice' = ? AND doc ->> '$.payment_status' = ?`,
 		in.Customer, in.ID, paymentUnpaid)
 	if err != nil || len(waiting) == 0 {
 		return err
 	}
 	cs := waiting[0]
-	if in.Status == invoices.Paid {
+	if in.Status == invoices.StatusPaid {
 		cs.PaymentStatus = paymentPaid
 	}
 	return st.Create(ctx, event, cs)

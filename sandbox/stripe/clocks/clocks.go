@@ -24,8 +24,8 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	tc := kernel.TestClock{Header: kernel.TestClocks.Start(c.Now), Status: kernel.ClockReady, DeletesAfter: c.Now + int64(life/time.Second)}
 	c.Params.Require("frozen_time")
 	c.Params.Integer("frozen_time", 0, maxTime, &tc.FrozenTime)
-	c.Params.Clearable("name", &tc.Name)
-	if err := c.Params.Done(); err != nil {
+	c.Params.ReadClearable("name", &tc.Name)
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	return tc, c.Create(ctx, "test_helpers.test_clock.created", tc)
@@ -47,7 +47,7 @@ func Advance(ctx context.Context, c *kernel.Call) (any, error) {
 	var to int64
 	c.Params.Require("frozen_time")
 	c.Params.Integer("frozen_time", 0, maxTime, &to)
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	tc, err := kernel.TestClocks.Get(ctx, c.Q, c.ID, "id")
@@ -70,7 +70,7 @@ func Advance(ctx context.Context, c *kernel.Call) (any, error) {
 // latestTarget returns the latest moment to which a clock can be advanced at
 // once.
 func latestTarget(ctx context.Context, st *kernel.Step, tc *kernel.TestClock) (int64, error) {
-	subs, err := subscriptions.All.Where(ctx, st.Q, `doc ->> '$.test_clock' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, tc.ID)
+	subs, err := subscriptions.All.FindWhere(ctx, st.Q, `doc ->> '$.test_clock' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, tc.ID)
 	if err != nil {
 		return 0, err
 	}
@@ -85,16 +85,16 @@ func latestTarget(ctx context.Context, st *kernel.Step, tc *kernel.TestClock) (i
 
 // Delete answers DELETE /v1/test_helpers/test_clocks/{id}. It deletes the clock's
 // customers too, each as ending says.
-func Delete(ending ...customers.Ending) kernel.Endpoint {
+func Delete(ending ...customers.EndFunc) kernel.Endpoint {
 	return func(ctx context.Context, c *kernel.Call) (any, error) {
-		if err := c.Params.Done(); err != nil {
+		if err := c.Params.CheckUnread(); err != nil {
 			return nil, err
 		}
 		tc, err := kernel.TestClocks.Get(ctx, c.Q, c.ID, "id")
 		if err != nil {
 			return nil, err
 		}
-		owned, err := customers.All.Where(ctx, c.Q, `doc ->> '$.test_clock' = ?`, tc.ID)
+		owned, err := customers.All.FindWhere(ctx, c.Q, `doc ->> '$.test_clock' = ?`, tc.ID)
 		if err != nil {
 			return nil, err
 		}

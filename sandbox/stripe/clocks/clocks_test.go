@@ -39,16 +39,16 @@ func TestPagesGoByTheClock(t *testing.T) {
 		t.Fatalf("paying answers %d: %s", got.Code, got.Body)
 	}
 	sub := w.Get("/v1/subscriptions/" + w.Get("/v1/checkout/sessions/"+session.At("id")).At("subscription"))
-	sub.Shows(t, "bought", "test_clock", id, "start_date", fmt.Sprint(begin.Unix()), "status", "active")
+	sub.CheckValues(t, "bought", "test_clock", id, "start_date", fmt.Sprint(begin.Unix()), "status", "active")
 	portal := strings.TrimPrefix(w.Post("/v1/billing_portal/sessions", "customer="+customer).At("url"), stripetest.Site)
 	if body := w.Send("GET", portal, "").Body.String(); !strings.Contains(body, "It renews on 1 July 2030.") {
 		t.Errorf("the portal: %s", body)
 	}
 	late := w.Post("/v1/checkout/sessions", "mode=subscription&success_url=https%3A%2F%2Fa.test&customer="+customer+"&line_items[0][price]="+price+"&line_items[0][quantity]=1")
-	advance(w, id, begin.Add(25*time.Hour)).Shows(t, "at first", "status", "advancing", "frozen_time", fmt.Sprint(begin.Unix()),
+	advance(w, id, begin.Add(25*time.Hour)).CheckValues(t, "at first", "status", "advancing", "frozen_time", fmt.Sprint(begin.Unix()),
 		"status_details.advancing.target_frozen_time", fmt.Sprint(begin.Add(25*time.Hour).Unix()))
-	w.Get("/v1/test_helpers/test_clocks/"+id).Shows(t, "then", "status", "ready", "frozen_time", fmt.Sprint(begin.Add(25*time.Hour).Unix()), "status_details", "{}")
-	w.Get("/v1/checkout/sessions/"+late.At("id")).Shows(t, "the other session", "status", "expired")
+	w.Get("/v1/test_helpers/test_clocks/"+id).CheckValues(t, "then", "status", "ready", "frozen_time", fmt.Sprint(begin.Add(25*time.Hour).Unix()), "status_details", "{}")
+	w.Get("/v1/checkout/sessions/"+late.At("id")).CheckValues(t, "the other session", "status", "expired")
 	if got := w.Send("GET", portal, "").Code; got != 410 {
 		t.Errorf("the portal's link answers %d a day later", got)
 	}
@@ -66,7 +66,7 @@ func TestUsageGoesByTheClock(t *testing.T) {
 	sub := w.Post("/v1/subscriptions", "customer="+customer+"&items[0][price]="+price)
 	w.Post("/v1/billing/meter_events", fmt.Sprintf("event_name=calls&payload[stripe_customer_id]=%s&payload[value]=7&timestamp=%d", customer, begin.Unix()))
 	advance(w, id, begin.AddDate(0, 1, 0).Add(2*time.Hour))
-	w.Get("/v1/invoices/"+w.Get("/v1/subscriptions/"+sub.At("id")).At("latest_invoice")).Shows(t, "the renewal", "total", "70", "status", "paid", "test_clock", id)
+	w.Get("/v1/invoices/"+w.Get("/v1/subscriptions/"+sub.At("id")).At("latest_invoice")).CheckValues(t, "the renewal", "total", "70", "status", "paid", "test_clock", id)
 }
 
 // TestLimitsOfAClock advances with and without subscriptions.
@@ -79,7 +79,7 @@ func TestLimitsOfAClock(t *testing.T) {
 	refused := func(name string, to time.Time) stripetest.Refusal {
 		return stripetest.Refusal{Name: name, Method: "POST", Path: path, Body: body(to), Param: "frozen_time"}
 	}
-	w.Refuses(
+	w.CheckRefused(
 		refused("back", begin.Add(-time.Second)), refused("nowhere", begin), refused("beyond two years", begin.AddDate(2, 0, 1)),
 		stripetest.Refusal{Name: "no time", Method: "POST", Path: path, Code: "parameter_missing", Param: "frozen_time"},
 		stripetest.Refusal{Name: "no clock", Method: "POST", Path: "/v1/test_helpers/test_clocks/clock_x/advance", Body: body(begin), Status: 404, Code: "resource_missing", Param: "id"},
@@ -88,14 +88,14 @@ func TestLimitsOfAClock(t *testing.T) {
 	w.Card(customer, "pm_card_visa")
 	w.Post("/v1/subscriptions", "customer="+customer+"&items[0][quantity]=1&items[0][price]="+w.Price(1000, "eur", "year"))
 	weekly := w.Post("/v1/subscriptions", "customer="+customer+"&items[0][quantity]=1&items[0][price]="+w.Price(100, "eur", "week")).At("id")
-	w.Refuses(refused("beyond two weeks", begin.AddDate(0, 0, 15)))
+	w.CheckRefused(refused("beyond two weeks", begin.AddDate(0, 0, 15)))
 	advance(w, id, begin.AddDate(0, 0, 14))
 	w.Delete("/v1/subscriptions/" + weekly)
 	advance(w, id, begin.AddDate(1, 0, 0))
 	if got := w.IDs("/v1/test_helpers/test_clocks"); len(got) != 1 || got[0] != id {
 		t.Errorf("clocks: %v", got)
 	}
-	w.Delete("/v1/test_helpers/test_clocks/"+id).Shows(t, "deleted", "deleted", "true", "id", id)
+	w.Delete("/v1/test_helpers/test_clocks/"+id).CheckValues(t, "deleted", "deleted", "true", "id", id)
 	if got := w.IDs("/v1/customers?test_clock=" + id); got != nil {
 		t.Errorf("customers of the deleted clock: %v", got)
 	}

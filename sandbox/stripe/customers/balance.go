@@ -34,12 +34,12 @@ func Adjust(ctx context.Context, c *kernel.Call) (any, error) {
 	form.ReadCurrency(p, "currency", &a.Currency)
 	most := billing.MaxAmount(a.Currency)
 	p.Integer("amount", -most, most, &a.Amount)
-	p.Clearable("description", &a.Description)
+	p.ReadClearable("description", &a.Description)
 	p.Metadata(&a.Metadata)
-	if err := p.Done(); err != nil {
+	if err := p.CheckUnread(); err != nil {
 		return nil, err
 	}
-	cu, err := Live(ctx, c.Step, c.ID, "id")
+	cu, err := FindLive(ctx, c.Step, c.ID, "id")
 	if err != nil {
 		return nil, err
 	}
@@ -60,11 +60,11 @@ func Adjust(ctx context.Context, c *kernel.Call) (any, error) {
 
 // ListAdjustments answers GET /v1/customers/{id}/balance_transactions.
 func ListAdjustments(ctx context.Context, c *kernel.Call) (any, error) {
-	if _, err := Live(ctx, c.Step, c.ID, "id"); err != nil {
+	if _, err := FindLive(ctx, c.Step, c.ID, "id"); err != nil {
 		return nil, err
 	}
 	var f kernel.Filter
-	f.And(`doc ->> '$.customer' = ?`, c.ID)
+	f.AddCondition(`doc ->> '$.customer' = ?`, c.ID)
 	k := Adjustments
 	k.Path = All.Path + "/" + c.ID + "/balance_transactions"
 	return k.Page(ctx, c, f)

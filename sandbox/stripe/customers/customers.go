@@ -63,11 +63,11 @@ func (d deletedCustomer) Head() kernel.Header { return kernel.Header{ID: d.ID, O
 // were given.
 func (cu *Customer) read(p *form.Params) (settings *form.Params) {
 	form.ReadAddress(p, &cu.Address)
-	p.Clearable("description", &cu.Description)
+	p.ReadClearable("description", &cu.Description)
 	p.Email("email", &cu.Email)
 	p.Metadata(&cu.Metadata)
-	p.Clearable("name", &cu.Name)
-	p.Clearable("phone", &cu.Phone)
+	p.ReadClearable("name", &cu.Name)
+	p.ReadClearable("phone", &cu.Phone)
 	p.Choice("tax_exempt", &cu.TaxExempt, "none", "exempt", "reverse")
 	if p.Has("preferred_locales") {
 		cu.PreferredLocales = append([]string{}, p.Texts("preferred_locales")...)
@@ -105,8 +105,8 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 		PreferredLocales: []string{}, TaxExempt: "none",
 	}
 	cu.read(c.Params)
-	c.Params.Clearable("test_clock", &cu.TestClock)
-	if err := c.Params.Done(); err != nil {
+	c.Params.ReadClearable("test_clock", &cu.TestClock)
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	if cu.TestClock != nil {
@@ -119,7 +119,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 
 // Get answers GET /v1/customers/{id}.
 func Get(ctx context.Context, c *kernel.Call) (any, error) {
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	cu, err := All.Get(ctx, c.Q, c.ID, "id")
@@ -131,16 +131,16 @@ func Get(ctx context.Context, c *kernel.Call) (any, error) {
 
 // Update answers POST /v1/customers/{id}.
 func Update(ctx context.Context, c *kernel.Call) (any, error) {
-	cu, err := Live(ctx, c.Step, c.ID, "id")
+	cu, err := FindLive(ctx, c.Step, c.ID, "id")
 	if err != nil {
 		return nil, err
 	}
 	before := *cu
 	settings := cu.read(c.Params)
 	if settings != nil {
-		settings.Clearable("default_payment_method", &cu.InvoiceSettings.DefaultPaymentMethod)
+		settings.ReadClearable("default_payment_method", &cu.InvoiceSettings.DefaultPaymentMethod)
 	}
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	if settings != nil {
@@ -153,12 +153,12 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 
 // Delete answers DELETE /v1/customers/{id}. It also ends what the customer has
 // under way: each of the given functions ends one kind of it.
-func Delete(ending ...Ending) kernel.Endpoint {
+func Delete(ending ...EndFunc) kernel.Endpoint {
 	return func(ctx context.Context, c *kernel.Call) (any, error) {
-		if err := c.Params.Done(); err != nil {
+		if err := c.Params.CheckUnread(); err != nil {
 			return nil, err
 		}
-		cu, err := Live(ctx, c.Step, c.ID, "id")
+		cu, err := FindLive(ctx, c.Step, c.ID, "id")
 		if err != nil {
 			return nil, err
 		}
@@ -167,11 +167,11 @@ func Delete(ending ...Ending) kernel.Endpoint {
 	}
 }
 
-// Ending ends one kind of what a customer has under way.
-type Ending = func(ctx context.Context, st *kernel.Step, cu *Customer) error
+// EndFunc ends one kind of what a customer has under way.
+type EndFunc = func(ctx context.Context, st *kernel.Step, cu *Customer) error
 
 // Remove deletes a customer and what it has under way.
-func Remove(ctx context.Context, st *kernel.Step, cu *Customer, ending ...Ending) error {
+func Remove(ctx context.Context, st *kernel.Step, cu *Customer, ending ...EndFunc) error {
 	for _, end := range ending {
 		if err := end(ctx, st, cu); err != nil {
 			return err
@@ -186,18 +186,18 @@ func Remove(ctx context.Context, st *kernel.Step, cu *Customer, ending ...Ending
 // List answers GET /v1/customers.
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
-	f.And(`doc ->> '$.deleted' IS NULL`)
-	f.Equals(c.Params, "email", "$.email")
+	f.AddCondition(`doc ->> '$.deleted' IS NULL`)
+	f.AddEqual(c.Params, "email", "$.email")
 	f.OnClock(c.Params, true)
 	return All.Page(ctx, c, f)
 }
 
-// Live reads a customer that is not deleted. If there is none, it returns a
+// FindLive reads a customer that is not deleted. If there is none, it returns a
 // refusal of the parameter that had the id.
-func Live(ctx context.Context, st *kernel.Step, id, param string) (*Customer, error) {
+func FindLive(ctx context.Context, st *kernel.Step, id, param string) (*Customer, error) {
 	cu, err := All.Get(ctx, st.Q, id, param)
 	if err == nil && cu.Deleted {
-		return nil, form.Missing(All.Label, id, param)
+		return nil, form.NewMissing(All.Label, id, param)
 	}
 	return cu, err
 }

@@ -18,11 +18,11 @@ func TestCustomFields(t *testing.T) {
 	}
 	cu := w.Post("/v1/customers", field("0", "PO", "17")+"&"+field("1", "Unit", "B"))
 	path := "/v1/customers/" + cu.At("id")
-	cu.Shows(t, "created", "invoice_settings.custom_fields", `[{"name":"PO","value":"17"},{"name":"Unit","value":"B"}]`)
-	w.Post(path, "name=Ada").Shows(t, "left alone", "invoice_settings.custom_fields.0.value", "17")
-	w.Post(path, field("0", "PO", "18")).Shows(t, "replaced", "invoice_settings.custom_fields", `[{"name":"PO","value":"18"}]`)
-	w.Post(path, "invoice_settings[custom_fields]=").Shows(t, "cleared", "invoice_settings.custom_fields", "null")
-	w.Refuses(
+	cu.CheckValues(t, "created", "invoice_settings.custom_fields", `[{"name":"PO","value":"17"},{"name":"Unit","value":"B"}]`)
+	w.Post(path, "name=Ada").CheckValues(t, "left alone", "invoice_settings.custom_fields.0.value", "17")
+	w.Post(path, field("0", "PO", "18")).CheckValues(t, "replaced", "invoice_settings.custom_fields", `[{"name":"PO","value":"18"}]`)
+	w.Post(path, "invoice_settings[custom_fields]=").CheckValues(t, "cleared", "invoice_settings.custom_fields", "null")
+	w.CheckRefused(
 		stripetest.Refusal{Name: "no value", Method: "POST", Path: path, Body: "invoice_settings[custom_fields][0][name]=PO", Code: "parameter_missing", Param: "invoice_settings[custom_fields][0][value]"},
 		stripetest.Refusal{Name: "five", Method: "POST", Path: path, Body: strings.Join([]string{field("0", "a", "1"), field("1", "b", "1"), field("2", "c", "1"), field("3", "d", "1"), field("4", "e", "1")}, "&"), Param: "invoice_settings[custom_fields]"},
 	)
@@ -42,7 +42,7 @@ func TestCustomersAreMerged(t *testing.T) {
 		{"tax_exempt=reverse", "tax_exempt", "reverse"},
 		{"", "name", "Ada"},
 	} {
-		w.Post(path, c.body).Shows(t, c.body, c.at, c.want)
+		w.Post(path, c.body).CheckValues(t, c.body, c.at, c.want)
 	}
 	events := w.Events(func() { w.Post(path, "name=Ada&tax_exempt=reverse") })
 	if len(events) > 0 {
@@ -55,10 +55,10 @@ func TestCustomerRefusals(t *testing.T) {
 	w := stripetest.New(t)
 	cu, gone := w.Customer(), w.Customer()
 	other := w.Card(w.Customer(), "pm_card_visa")
-	w.Delete("/v1/customers/"+gone).Shows(t, "deleted", "deleted", "true", "object", "customer", "id", gone)
-	w.Get("/v1/customers/"+gone).Shows(t, "retrieved", "deleted", "true", "email", "null")
+	w.Delete("/v1/customers/"+gone).CheckValues(t, "deleted", "deleted", "true", "object", "customer", "id", gone)
+	w.Get("/v1/customers/"+gone).CheckValues(t, "retrieved", "deleted", "true", "email", "null")
 	path := "/v1/customers/" + cu
-	w.Refuses(
+	w.CheckRefused(
 		stripetest.Refusal{Name: "update of nobody", Method: "POST", Path: "/v1/customers/cus_x", Body: "name=x", Status: 404, Code: "resource_missing", Param: "id"},
 		stripetest.Refusal{Name: "delete of nobody", Method: "DELETE", Path: "/v1/customers/cus_x", Status: 404, Code: "resource_missing", Param: "id"},
 		stripetest.Refusal{Name: "update of a deleted one", Method: "POST", Path: "/v1/customers/" + gone, Body: "name=x", Status: 404, Code: "resource_missing", Param: "id"},
@@ -75,7 +75,7 @@ func TestPaymentMethods(t *testing.T) {
 	w := stripetest.New(t)
 	cu := w.Post("/v1/customers", "email=ada%40example.test&address[city]=London").At("id")
 	visa, late, other := w.Card(cu, "pm_card_visa"), w.Card(cu, "pm_card_chargeCustomerFail"), w.Customer()
-	w.Get("/v1/payment_methods/"+visa).Shows(t, "card", "type", "card", "customer", cu, "card.brand", "visa", "card.last4", "4242",
+	w.Get("/v1/payment_methods/"+visa).CheckValues(t, "card", "type", "card", "customer", cu, "card.brand", "visa", "card.last4", "4242",
 		"card.exp_year", "2030", "billing_details.email", "ada@example.test", "billing_details.address.city", "London")
 	for query, want := range map[string][]string{
 		"customer=" + cu: {late, visa}, "customer=" + cu + "&type=card": {late, visa}, "customer=" + cu + "&type=sepa_debit": nil, "customer=" + other: nil,
@@ -84,8 +84,8 @@ func TestPaymentMethods(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", query, diff)
 		}
 	}
-	w.Post("/v1/payment_methods/"+visa+"/attach", "customer="+cu).Shows(t, "attached again", "id", visa)
-	w.Refuses(
+	w.Post("/v1/payment_methods/"+visa+"/attach", "customer="+cu).CheckValues(t, "attached again", "id", visa)
+	w.CheckRefused(
 		stripetest.Refusal{Name: "no customer", Method: "POST", Path: "/v1/payment_methods/pm_card_visa/attach", Code: "parameter_missing", Param: "customer"},
 		stripetest.Refusal{Name: "unknown customer", Method: "POST", Path: "/v1/payment_methods/pm_card_visa/attach", Body: "customer=cus_x", Code: "resource_missing", Param: "customer"},
 		stripetest.Refusal{Name: "unknown card", Method: "POST", Path: "/v1/payment_methods/pm_x/attach", Body: "customer=" + cu, Status: 404, Code: "resource_missing", Param: "id"},

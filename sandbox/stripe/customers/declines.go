@@ -57,8 +57,8 @@ func FailedAuthentication() *PaymentError {
 	}
 }
 
-// DeclinedCard is the error of a card that the bank declines.
-func DeclinedCard() *PaymentError {
+// NewDeclinedError is the error of a card that the bank declines.
+func NewDeclinedError() *PaymentError {
 	return &PaymentError{Code: "card_declined", DeclineCode: "generic_decline", Message: "Your card was declined.", Type: "card_error"}
 }
 

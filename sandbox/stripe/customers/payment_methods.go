@@ -28,8 +28,8 @@ func GetPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 // ListPaymentMethods answers GET /v1/payment_methods.
 func ListPaymentMethods(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
-	f.Equals(c.Params, "customer", "$.customer")
-	f.Equals(c.Params, "type", "$.type")
+	f.AddEqual(c.Params, "customer", "$.customer")
+	f.AddEqual(c.Params, "type", "$.type")
 	return PaymentMethods.Page(ctx, c, f)
 }
 
@@ -39,7 +39,7 @@ func AttachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 	var customerID string
 	c.Params.Require("customer")
 	c.Params.Text("customer", &customerID)
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	number, known := map[string]string{
@@ -55,13 +55,13 @@ func AttachPaymentMethod(ctx context.Context, c *kernel.Call) (any, error) {
 		}
 		return pm, err
 	}
-	cu, err := Live(ctx, c.Step, customerID, "customer")
+	cu, err := FindLive(ctx, c.Step, customerID, "customer")
 	if err != nil {
 		return nil, err
 	}
 	found, _ := ReadCard(number)
 	if found.Declines {
-		return nil, DeclinedCard().Answer("")
+		return nil, NewDeclinedError().Answer("")
 	}
 	return AttachCard(ctx, c.Step, found, cu)
 }

@@ -69,12 +69,12 @@ func register(ctx context.Context, st *kernel.Step, entry registryEntry) error {
 	if err := kernel.Put(ctx, st.Q, registration{Header: head, Status: entry.Status, Name: entry.Name}); err != nil {
 		return err
 	}
-	ids, err := TaxIDs.Where(ctx, st.Q, `upper(replace(replace(replace(doc ->> '$.value', ' ', ''), '.', ''), '-', '')) = ?`, plain)
+	ids, err := TaxIDs.FindWhere(ctx, st.Q, `upper(replace(replace(replace(doc ->> '$.value', ' ', ''), '.', ''), '-', '')) = ?`, plain)
 	if err != nil {
 		return err
 	}
 	for _, id := range ids {
-		if err := answer(ctx, st, id); err != nil {
+		if err := answerRegistry(ctx, st, id); err != nil {
 			return err
 		}
 	}
@@ -84,18 +84,18 @@ func register(ctx context.Context, st *kernel.Step, entry registryEntry) error {
 // RegistryAnswers is the action of TimerRegistryAnswers.
 func RegistryAnswers(ctx context.Context, st *kernel.Step, id string) error {
 	found, err := TaxIDs.Find(ctx, st.Q, id)
-	if errors.Is(err, kernel.ErrAbsent) {
+	if errors.Is(err, kernel.ErrNotFound) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	return answer(ctx, st, found)
+	return answerRegistry(ctx, st, found)
 }
 
-// answer sets the verification of a tax ID: the answer that was set for its value, else the
+// answerRegistry sets the verification of a tax ID: the answer that was set for its value, else the
 // answer of a test value, else unverified.
-func answer(ctx context.Context, st *kernel.Step, id *TaxID) error {
+func answerRegistry(ctx context.Context, st *kernel.Step, id *TaxID) error {
 	plain := plainTaxID(id.Value)
 	v := verification{Status: unverified}
 	if status, ok := testTaxIDs[plain]; ok {
@@ -108,7 +108,7 @@ func answer(ctx context.Context, st *kernel.Step, id *TaxID) error {
 		if v.Status == verified {
 			v.VerifiedName = known.Name
 		}
-	case !errors.Is(err, kernel.ErrAbsent):
+	case !errors.Is(err, kernel.ErrNotFound):
 		return err
 	}
 	before := *id

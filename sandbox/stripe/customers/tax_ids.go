@@ -77,10 +77,10 @@ func CreateTaxID(ctx context.Context, c *kernel.Call) (any, error) {
 	c.Params.Require("type", "value")
 	c.Params.Choice("type", &id.Type, "eu_vat", "gb_vat", "ch_vat")
 	c.Params.Text("value", &id.Value)
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
-	if _, err := Live(ctx, c.Step, c.ID, "id"); err != nil {
+	if _, err := FindLive(ctx, c.Step, c.ID, "id"); err != nil {
 		return nil, err
 	}
 	plain := plainTaxID(id.Value)
@@ -112,7 +112,7 @@ func plainTaxID(value string) string {
 
 // GetTaxID answers GET /v1/customers/{id}/tax_ids/{child}.
 func GetTaxID(ctx context.Context, c *kernel.Call) (any, error) {
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	return findTaxID(ctx, c)
@@ -120,19 +120,19 @@ func GetTaxID(ctx context.Context, c *kernel.Call) (any, error) {
 
 // findTaxID reads the tax ID that the path names.
 func findTaxID(ctx context.Context, c *kernel.Call) (*TaxID, error) {
-	if _, err := Live(ctx, c.Step, c.ID, "id"); err != nil {
+	if _, err := FindLive(ctx, c.Step, c.ID, "id"); err != nil {
 		return nil, err
 	}
 	id, err := TaxIDs.Get(ctx, c.Q, c.Child, "id")
 	if err == nil && id.Customer != c.ID {
-		return nil, form.Missing(TaxIDs.Label, c.Child, "id")
+		return nil, form.NewMissing(TaxIDs.Label, c.Child, "id")
 	}
 	return id, err
 }
 
 // DeleteTaxID answers DELETE /v1/customers/{id}/tax_ids/{child}.
 func DeleteTaxID(ctx context.Context, c *kernel.Call) (any, error) {
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	id, err := findTaxID(ctx, c)
@@ -151,18 +151,18 @@ func DeleteTaxID(ctx context.Context, c *kernel.Call) (any, error) {
 
 // ListTaxIDs answers GET /v1/customers/{id}/tax_ids.
 func ListTaxIDs(ctx context.Context, c *kernel.Call) (any, error) {
-	if _, err := Live(ctx, c.Step, c.ID, "id"); err != nil {
+	if _, err := FindLive(ctx, c.Step, c.ID, "id"); err != nil {
 		return nil, err
 	}
 	var f kernel.Filter
-	f.And(`doc ->> '$.customer' = ?`, c.ID)
+	f.AddCondition(`doc ->> '$.customer' = ?`, c.ID)
 	k := TaxIDs
 	k.Path = All.Path + "/" + c.ID + "/tax_ids"
 	return k.Page(ctx, c, f)
 }
 
 func taxIDsOf(ctx context.Context, q kernel.Querier, customerID string) ([]*TaxID, error) {
-	return TaxIDs.Where(ctx, q, `doc ->> '$.customer' = ?`, customerID)
+	return TaxIDs.FindWhere(ctx, q, `doc ->> '$.customer' = ?`, customerID)
 }
 
 // TaxIDsOf reads the tax IDs of a customer, as customer.tax_ids shows them.

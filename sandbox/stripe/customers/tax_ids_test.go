@@ -14,11 +14,11 @@ func TestTaxIDs(t *testing.T) {
 	w := stripetest.New(t)
 	path := "/v1/customers/" + w.Post("/v1/customers", "name=Ada").At("id") + "/tax_ids"
 	created := w.Post(path, "type=eu_vat&value=FR83404833048")
-	created.Shows(t, "created", "object", "tax_id", "country", "FR", "verification.status", "pending", "owner.type", "customer")
-	w.Get(path+"/"+created.At("id")).Shows(t, "answered", "verification.status", "unverified")
+	created.CheckValues(t, "created", "object", "tax_id", "country", "FR", "verification.status", "pending", "owner.type", "customer")
+	w.Get(path+"/"+created.At("id")).CheckValues(t, "answered", "verification.status", "unverified")
 	for value, want := range map[string]string{"000000000": "verified", "111111111": "unverified", "222222222": "pending"} {
 		id := w.Post(path, "type=eu_vat&value="+value).At("id")
-		w.Get(path+"/"+id).Shows(t, value, "verification.status", want)
+		w.Get(path+"/"+id).CheckValues(t, value, "verification.status", want)
 		w.Delete(path + "/" + id)
 	}
 	events := w.Events(func() {
@@ -30,8 +30,8 @@ func TestTaxIDs(t *testing.T) {
 	if !slices.Contains(events, "customer.tax_id.updated") {
 		t.Errorf("the registry's answer is not announced: %v", events)
 	}
-	w.Get(path+"/"+created.At("id")).Shows(t, "registered", "verification.status", "verified", "verification.verified_name", "Ada SARL")
-	w.Refuses(
+	w.Get(path+"/"+created.At("id")).CheckValues(t, "registered", "verification.status", "verified", "verification.verified_name", "Ada SARL")
+	w.CheckRefused(
 		stripetest.Refusal{Name: "no value", Method: "POST", Path: path, Body: "type=eu_vat", Code: "parameter_missing", Param: "value"},
 		stripetest.Refusal{Name: "unknown type", Method: "POST", Path: path, Body: "type=vat&value=FR83404833048", Param: "type"},
 		stripetest.Refusal{Name: "wrong form", Method: "POST", Path: path, Body: "type=eu_vat&value=FR1", Code: "tax_id_invalid", Param: "value"},

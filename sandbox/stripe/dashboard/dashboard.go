@@ -84,10 +84,10 @@ func (d *Dashboard) serve(show view) http.HandlerFunc {
 			return
 		}
 		st := d.engine.Read()
-		f := frame{Frame: theme.Frame{Now: at(st.Now, st.Now), Alone: d.cfg.AtRoot}}
+		f := frame{Frame: theme.Frame{Now: momentAt(st.Now, st.Now), Alone: d.cfg.AtRoot}}
 		status := http.StatusOK
 		err := show(r.Context(), st, r, &f)
-		if errors.Is(err, kernel.ErrAbsent) {
+		if errors.Is(err, kernel.ErrNotFound) {
 			status, err = http.StatusNotFound, nil
 			f.Title, f.Detail = "There is nothing here", &detailPart{Note: "It does not exist, or it was deleted."}
 		}
@@ -105,7 +105,7 @@ func (d *Dashboard) resend(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("id")
 	err := d.engine.Write(r.Context(), func(ctx context.Context, st *kernel.Step) error {
 		e, err := kernel.Events.Find(ctx, st.Q, id)
-		if errors.Is(err, kernel.ErrAbsent) {
+		if errors.Is(err, kernel.ErrNotFound) {
 			return nil // the page says so
 		}
 		if err != nil {
@@ -123,5 +123,5 @@ func (d *Dashboard) resend(w http.ResponseWriter, r *http.Request) {
 	http.Redirect(w, r, Path+"/events/"+id, http.StatusSeeOther) //nolint:gosec // the path stays on this site
 }
 
-// at describes a time in seconds, seen from now.
-func at(when, now int64) theme.Moment { return theme.At(time.Unix(when, 0), time.Unix(now, 0)) }
+// momentAt describes a time in seconds, seen from now.
+func momentAt(when, now int64) theme.Moment { return theme.At(time.Unix(when, 0), time.Unix(now, 0)) }

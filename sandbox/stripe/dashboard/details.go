@@ -25,15 +25,15 @@ func (d *Dashboard) customer(ctx context.Context, st *kernel.Step, r *http.Reque
 	if err != nil {
 		return err
 	}
-	who := person(cu)
+	who := customerCell(cu)
 	f.Title, f.Here, f.Up = who.Text, "Customers", &theme.Link{Text: "Customers", Href: Path + "/customers"}
 	part := &detailPart{ID: cu.ID}
 	f.Detail = part
 	if cu.Deleted {
 		part.Note = "This customer was deleted."
 	}
-	created := at(cu.Created, st.Now)
-	part.Facts = []fact{{Label: "Email", Text: deref(cu.Email)}, {Label: "Created", When: &created}, {Label: "Pays with", Text: "nothing yet"}}
+	created := momentAt(cu.Created, st.Now)
+	part.Facts = []fact{{Label: "Email", Text: stringOrEmpty(cu.Email)}, {Label: "Created", When: &created}, {Label: "Pays with", Text: "nothing yet"}}
 	if id := cu.InvoiceSettings.DefaultPaymentMethod; id != nil {
 		pm, err := customers.PaymentMethods.Find(ctx, st.Q, *id)
 		if err != nil {
@@ -49,7 +49,7 @@ func (d *Dashboard) customer(ctx context.Context, st *kernel.Step, r *http.Reque
 	}
 	part.Facts = append(part.Facts, clockFact(cu.TestClock)...)
 	part.Facts = append(part.Facts, metadataFacts(cu.Metadata)...)
-	subs, err := subscriptions.All.Where(ctx, st.Q, `doc ->> '$.customer' = ?`, cu.ID)
+	subs, err := subscriptions.All.FindWhere(ctx, st.Q, `doc ->> '$.customer' = ?`, cu.ID)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (d *Dashboard) customer(ctx context.Context, st *kernel.Step, r *http.Reque
 	if err != nil {
 		return err
 	}
-	bills, _, err := invoices.All.Newest(ctx, st.Q, perPage, "", `doc ->> '$.customer' = ?`, cu.ID)
+	bills, _, err := invoices.All.FindNewest(ctx, st.Q, perPage, "", `doc ->> '$.customer' = ?`, cu.ID)
 	if err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (d *Dashboard) subscription(ctx context.Context, st *kernel.Step, r *http.R
 	}
 	f.Title, f.Here, f.Up = items.Text, "Subscriptions", &theme.Link{Text: "Subscriptions", Href: Path + "/subscriptions"}
 	start, end := sub.Period()
-	begun := at(sub.StartDate, st.Now)
+	begun := momentAt(sub.StartDate, st.Now)
 	part := &detailPart{ID: sub.ID, Status: statusOf(sub), Facts: []fact{
 		{Label: "Customer", Text: who.Text, Href: hrefOf(sub.Customer)},
 		{Label: "Price", Text: items.Second},
@@ -93,12 +93,12 @@ func (d *Dashboard) subscription(ctx context.Context, st *kernel.Step, r *http.R
 	}}
 	f.Detail = part
 	if sub.PendingUpdate != nil {
-		expires := at(sub.PendingUpdate.ExpiresAt, st.Now)
+		expires := momentAt(sub.PendingUpdate.ExpiresAt, st.Now)
 		part.Facts = append(part.Facts, fact{Label: "Change lapses", When: &expires})
 	}
 	part.Facts = append(part.Facts, clockFact(sub.TestClock)...)
 	part.Facts = append(part.Facts, metadataFacts(sub.Metadata)...)
-	bills, _, err := invoices.All.Newest(ctx, st.Q, perPage, "", `doc ->> '$.parent.subscription_details.subscription' = ?`, sub.ID)
+	bills, _, err := invoices.All.FindNewest(ctx, st.Q, perPage, "", `doc ->> '$.parent.subscription_details.subscription' = ?`, sub.ID)
 	if err != nil {
 		return err
 	}
@@ -107,7 +107,7 @@ func (d *Dashboard) subscription(ctx context.Context, st *kernel.Step, r *http.R
 	if part.Happened, err = d.history(ctx, st, sub.ID); err != nil {
 		return err
 	}
-	part.Body, err = pretty(sub)
+	part.Body, err = prettyJSON(sub)
 	return err
 }
 
@@ -117,10 +117,10 @@ func (d *Dashboard) invoice(ctx context.Context, st *kernel.Step, r *http.Reques
 		return err
 	}
 	f.Title, f.Here, f.Up = "Draft", "Invoices", &theme.Link{Text: "Invoices", Href: Path + "/invoices"}
-	sub, created := in.Parent.SubscriptionDetails.Subscription, at(in.Created, st.Now)
+	sub, created := in.Parent.SubscriptionDetails.Subscription, momentAt(in.Created, st.Now)
 	part := &detailPart{ID: in.ID, Status: invoiceStatus(in), Facts: []fact{
-		{Label: "Customer", Text: deref(in.CustomerName), Href: hrefOf(in.Customer)},
-		{Label: "Subscription", Text: short(sub), Href: hrefOf(sub), Mono: true},
+		{Label: "Customer", Text: stringOrEmpty(in.CustomerName), Href: hrefOf(in.Customer)},
+		{Label: "Subscription", Text: shortID(sub), Href: hrefOf(sub), Mono: true},
 		{Label: "Due", Text: money(in.AmountDue, in.Currency)},
 		{Label: "Paid", Text: money(in.AmountPaid, in.Currency)},
 		{Label: "Created", When: &created},
@@ -128,13 +128,13 @@ func (d *Dashboard) invoice(ctx context.Context, st *kernel.Step, r *http.Reques
 	f.Detail = part
 	if in.Number != nil {
 		f.Title = "Invoice " + *in.Number
-		if in.Status == invoices.Open {
+		if in.Status == invoices.StatusOpen {
 			part.Actions = append(part.Actions, action{Text: "Open its page and pay", Href: invoices.PagePath(in.ID)})
 		}
 		part.Actions = append(part.Actions, action{Text: "PDF", Href: invoices.PDFPath(in.ID)})
 	}
-	if in.NextPaymentAttempt != nil && in.Status == invoices.Open {
-		next := at(*in.NextPaymentAttempt, st.Now)
+	if in.NextPaymentAttempt != nil && in.Status == invoices.StatusOpen {
+		next := momentAt(*in.NextPaymentAttempt, st.Now)
 		part.Facts = append(part.Facts, fact{Label: "Next attempt", When: &next})
 	}
 	part.Facts = append(part.Facts, clockFact(in.TestClock)...)
@@ -151,7 +151,7 @@ func (d *Dashboard) invoice(ctx context.Context, st *kernel.Step, r *http.Reques
 	if part.Happened, err = d.history(ctx, st, in.ID); err != nil {
 		return err
 	}
-	part.Body, err = pretty(in)
+	part.Body, err = prettyJSON(in)
 	return err
 }
 
@@ -160,7 +160,7 @@ func (d *Dashboard) event(ctx context.Context, st *kernel.Step, r *http.Request,
 	if err != nil {
 		return err
 	}
-	h, err := d.happening(ctx, st, e)
+	h, err := d.newEventView(ctx, st, e)
 	if err != nil {
 		return err
 	}
@@ -174,7 +174,7 @@ func (d *Dashboard) event(ctx context.Context, st *kernel.Step, r *http.Request,
 	}
 	part.Actions = []action{{Text: "Send it again", Href: Path + "/events/" + e.ID + "/resend", Post: true}}
 	if id := e.Request.ID; id != nil {
-		part.Facts = append(part.Facts, fact{Label: "Request", Text: short(*id), Mono: true})
+		part.Facts = append(part.Facts, fact{Label: "Request", Text: shortID(*id), Mono: true})
 	}
 	waiting, err := kernel.WaitingDeliveries(ctx, st.Q, e.ID)
 	if err != nil {
@@ -187,27 +187,27 @@ func (d *Dashboard) event(ctx context.Context, st *kernel.Step, r *http.Request,
 		}
 		part.Sections = []section{{Title: "Waiting for delivery", Table: t}}
 	}
-	part.Body, err = pretty(e)
+	part.Body, err = prettyJSON(e)
 	return err
 }
 
 // history returns the last events about an object or a customer.
-func (d *Dashboard) history(ctx context.Context, st *kernel.Step, id string) ([]happening, error) {
-	found, _, err := kernel.Events.Newest(ctx, st.Q, historyLength, "", `(doc ->> '$.data.object.id' = ? OR doc ->> '$.data.object.customer' = ?)`, id, id)
+func (d *Dashboard) history(ctx context.Context, st *kernel.Step, id string) ([]eventView, error) {
+	found, _, err := kernel.Events.FindNewest(ctx, st.Q, historyLength, "", `(doc ->> '$.data.object.id' = ? OR doc ->> '$.data.object.customer' = ?)`, id, id)
 	if err != nil {
 		return nil, err
 	}
-	all, err := d.happenings(ctx, st, found)
+	all, err := d.newEventViews(ctx, st, found)
 	for i := range all {
 		all[i].About = all[i].ObjectID // whose it is says the page already
 	}
 	return all, err
 }
 
-func (d *Dashboard) happenings(ctx context.Context, st *kernel.Step, found []*kernel.Event) ([]happening, error) {
-	all := make([]happening, 0, len(found))
+func (d *Dashboard) newEventViews(ctx context.Context, st *kernel.Step, found []*kernel.Event) ([]eventView, error) {
+	all := make([]eventView, 0, len(found))
 	for _, e := range found {
-		h, err := d.happening(ctx, st, e)
+		h, err := d.newEventView(ctx, st, e)
 		if err != nil {
 			return nil, err
 		}
@@ -216,9 +216,9 @@ func (d *Dashboard) happenings(ctx context.Context, st *kernel.Step, found []*ke
 	return all, nil
 }
 
-// happening describes an event: its object, for whom, and whether it arrived.
-func (d *Dashboard) happening(ctx context.Context, st *kernel.Step, e *kernel.Event) (happening, error) {
-	h := happening{Type: e.Type, Href: Path + "/events/" + e.ID, When: at(e.Created, st.Now), Mark: "off", MarkSay: "no receiver"}
+// newEventView describes an event: its object, for whom, and whether it arrived.
+func (d *Dashboard) newEventView(ctx context.Context, st *kernel.Step, e *kernel.Event) (eventView, error) {
+	h := eventView{Type: e.Type, Href: Path + "/events/" + e.ID, When: momentAt(e.Created, st.Now), Mark: "off", MarkSay: "no receiver"}
 	switch {
 	case e.PendingWebhooks > 0:
 		h.Mark, h.MarkSay = "warn", "not delivered"
@@ -229,11 +229,11 @@ func (d *Dashboard) happening(ctx context.Context, st *kernel.Step, e *kernel.Ev
 	if err := json.Unmarshal(e.Data.Object, &about); err != nil {
 		about.Customer = "" // a customer that is expanded
 	}
-	h.ObjectID, h.AboutHref = short(about.ID), hrefOf(about.ID)
+	h.ObjectID, h.AboutHref = shortID(about.ID), hrefOf(about.ID)
 	h.About = h.ObjectID
 	if about.Customer != "" {
 		who, err := personOf(ctx, st, about.Customer)
-		if err != nil && !errors.Is(err, kernel.ErrAbsent) {
+		if err != nil && !errors.Is(err, kernel.ErrNotFound) {
 			return h, err
 		}
 		if err == nil {
@@ -250,7 +250,7 @@ func clockFact(id *string) []fact {
 	if id == nil {
 		return nil
 	}
-	return []fact{{Label: "Test clock", Text: short(*id), Mono: true}}
+	return []fact{{Label: "Test clock", Text: shortID(*id), Mono: true}}
 }
 
 func metadataFacts(metadata map[string]string) []fact {
@@ -261,8 +261,8 @@ func metadataFacts(metadata map[string]string) []fact {
 	return all
 }
 
-// pretty returns an object as the API shows it.
-func pretty(o any) (string, error) {
+// prettyJSON returns an object as the API shows it.
+func prettyJSON(o any) (string, error) {
 	var text bytes.Buffer
 	encoder := json.NewEncoder(&text)
 	encoder.SetEscapeHTML(false)

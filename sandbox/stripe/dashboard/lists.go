@@ -18,9 +18,9 @@ import (
 // perPage is how many rows a list shows.
 const perPage = 25
 
-// older returns the address of the rows after the last one that is shown; empty
+// olderHref returns the address of the rows after the last one that is shown; empty
 // if there are none.
-func older(r *http.Request, more bool, last string) string {
+func olderHref(r *http.Request, more bool, last string) string {
 	if !more {
 		return ""
 	}
@@ -36,7 +36,7 @@ func chips(r *http.Request, key string, values ...string) []chip {
 	for _, v := range values {
 		text := v
 		if !strings.Contains(v, ".") { // not the type of an event
-			text = words(v)
+			text = toWords(v)
 		}
 		all = append(all, chip{Text: text, Href: r.URL.Path + "?" + url.Values{key: {v}}.Encode(), On: now == v})
 	}
@@ -45,7 +45,7 @@ func chips(r *http.Request, key string, values ...string) []chip {
 
 func (d *Dashboard) customers(ctx context.Context, st *kernel.Step, r *http.Request, f *frame) error {
 	f.Title, f.Here = "Customers", "Customers"
-	found, more, err := customers.All.Newest(ctx, st.Q, perPage, r.FormValue("before"), `doc ->> '$.deleted' IS NULL`)
+	found, more, err := customers.All.FindNewest(ctx, st.Q, perPage, r.FormValue("before"), `doc ->> '$.deleted' IS NULL`)
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (d *Dashboard) customers(ctx context.Context, st *kernel.Step, r *http.Requ
 		Table: table{Columns: []string{"Customer", "Subscriptions", "Balance", "Created"}},
 	}
 	for _, cu := range found {
-		subs, err := subscriptions.All.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
+		subs, err := subscriptions.All.FindWhere(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
 		if err != nil {
 			return err
 		}
@@ -63,25 +63,25 @@ func (d *Dashboard) customers(ctx context.Context, st *kernel.Step, r *http.Requ
 			status = statusOf(subs[len(subs)-1])
 			status.Label = "Subscriptions"
 		}
-		when, balance := at(cu.Created, st.Now), "–"
+		when, balance := momentAt(cu.Created, st.Now), "–"
 		if cu.Balance != 0 && cu.Currency != nil {
 			balance = money(cu.Balance, *cu.Currency)
 		}
 		f.List.Table.Rows = append(f.List.Table.Rows, row{Href: hrefOf(cu.ID), Cells: []cell{
-			person(cu), status, {Label: "Balance", Text: balance, Right: true}, {Label: "Created", When: &when},
+			customerCell(cu), status, {Label: "Balance", Text: balance, Right: true}, {Label: "Created", When: &when},
 		}})
 	}
 	if len(found) > 0 {
-		f.List.Older = older(r, more, found[len(found)-1].ID)
+		f.List.Older = olderHref(r, more, found[len(found)-1].ID)
 	}
 	return nil
 }
 
-// person shows a customer.
-func person(cu *customers.Customer) cell {
+// customerCell shows a customer.
+func customerCell(cu *customers.Customer) cell {
 	name, second := cu.ID, ""
 	if cu.Email != nil {
-		name, second = *cu.Email, short(cu.ID)
+		name, second = *cu.Email, shortID(cu.ID)
 	}
 	if cu.Name != nil {
 		name, second = *cu.Name, name
@@ -97,25 +97,25 @@ func personOf(ctx context.Context, st *kernel.Step, id string) (cell, error) {
 	if err != nil {
 		return cell{}, err
 	}
-	return person(cu), nil
+	return customerCell(cu), nil
 }
 
 func (d *Dashboard) subscriptions(ctx context.Context, st *kernel.Step, r *http.Request, f *frame) error {
 	f.Title, f.Here = "Subscriptions", "Subscriptions"
 	status := r.FormValue("status")
-	found, more, err := subscriptions.All.Newest(ctx, st.Q, perPage, r.FormValue("before"), `(? = '' OR doc ->> '$.status' = ?)`, status, status)
+	found, more, err := subscriptions.All.FindNewest(ctx, st.Q, perPage, r.FormValue("before"), `(? = '' OR doc ->> '$.status' = ?)`, status, status)
 	if err != nil {
 		return err
 	}
 	f.List = &listPart{
 		Intro: "What is paid again and again.", Empty: "None here.",
-		Chips: chips(r, "status", subscriptions.Active, subscriptions.Trialing, subscriptions.PastDue, subscriptions.Canceled),
+		Chips: chips(r, "status", subscriptions.StatusActive, subscriptions.StatusTrialing, subscriptions.StatusPastDue, subscriptions.StatusCanceled),
 	}
 	if f.List.Table, err = subscriptionTable(ctx, st, found, true); err != nil {
 		return err
 	}
 	if len(found) > 0 {
-		f.List.Older = older(r, more, found[len(found)-1].ID)
+		f.List.Older = olderHref(r, more, found[len(found)-1].ID)
 	}
 	return nil
 }
@@ -140,8 +140,8 @@ func subscriptionTable(ctx context.Context, st *kernel.Step, subs []*subscriptio
 			return t, err
 		}
 		next := cell{Label: "Next", Text: "–"}
-		if _, end := sub.Period(); sub.Running() {
-			when := at(end, st.Now)
+		if _, end := sub.Period(); sub.IsRunning() {
+			when := momentAt(end, st.Now)
 			next = cell{Label: "Next", When: &when}
 		}
 		t.Rows = append(t.Rows, row{Href: hrefOf(sub.ID), Cells: append(cells, items, statusOf(sub), next)})
@@ -169,17 +169,17 @@ func itemsOf(ctx context.Context, st *kernel.Step, sub *subscriptions.Subscripti
 func (d *Dashboard) invoices(ctx context.Context, st *kernel.Step, r *http.Request, f *frame) error {
 	f.Title, f.Here = "Invoices", "Invoices"
 	status := r.FormValue("status")
-	found, more, err := invoices.All.Newest(ctx, st.Q, perPage, r.FormValue("before"), `(? = '' OR doc ->> '$.status' = ?)`, status, status)
+	found, more, err := invoices.All.FindNewest(ctx, st.Q, perPage, r.FormValue("before"), `(? = '' OR doc ->> '$.status' = ?)`, status, status)
 	if err != nil {
 		return err
 	}
 	f.List = &listPart{
 		Intro: "Every bill, from its draft to its end.", Empty: "None here.",
-		Chips: chips(r, "status", invoices.Draft, invoices.Open, invoices.Paid, invoices.Void, invoices.Uncollectible),
+		Chips: chips(r, "status", invoices.StatusDraft, invoices.StatusOpen, invoices.StatusPaid, invoices.StatusVoid, invoices.StatusUncollectible),
 	}
 	f.List.Table = invoiceTable(st, found, true)
 	if len(found) > 0 {
-		f.List.Older = older(r, more, found[len(found)-1].ID)
+		f.List.Older = olderHref(r, more, found[len(found)-1].ID)
 	}
 	return nil
 }
@@ -195,25 +195,25 @@ func invoiceTable(st *kernel.Step, bills []*invoices.Invoice, who bool) table {
 		if in.Number != nil {
 			number = *in.Number
 		}
-		cells := []cell{{Label: "Invoice", Text: number, Second: reason(in), Strong: true}}
+		cells := []cell{{Label: "Invoice", Text: number, Second: reasonText(in), Strong: true}}
 		if who {
-			cells = append(cells, cell{Label: "Customer", Text: cmp.Or(deref(in.CustomerName), deref(in.CustomerEmail), short(in.Customer))})
+			cells = append(cells, cell{Label: "Customer", Text: cmp.Or(stringOrEmpty(in.CustomerName), stringOrEmpty(in.CustomerEmail), shortID(in.Customer))})
 		}
-		when := at(in.Created, st.Now)
+		when := momentAt(in.Created, st.Now)
 		t.Rows = append(t.Rows, row{Href: hrefOf(in.ID), Cells: append(cells, invoiceStatus(in),
 			cell{Label: "Amount", Text: money(in.AmountDue, in.Currency), Right: true}, cell{Label: "Created", When: &when})})
 	}
 	return t
 }
 
-// reason says why an invoice was made.
-func reason(in *invoices.Invoice) string {
+// reasonText says why an invoice was made.
+func reasonText(in *invoices.Invoice) string {
 	return map[string]string{
 		invoices.ReasonCreate: "First bill", invoices.ReasonCycle: "Renewal", invoices.ReasonUpdate: "Change",
 	}[in.BillingReason]
 }
 
-func deref(s *string) string {
+func stringOrEmpty(s *string) string {
 	if s == nil {
 		return ""
 	}
@@ -223,7 +223,7 @@ func deref(s *string) string {
 func (d *Dashboard) events(ctx context.Context, st *kernel.Step, r *http.Request, f *frame) error {
 	f.Title, f.Here = "Events", "Events"
 	kind, undelivered := r.FormValue("type"), r.FormValue("delivery") == "waiting"
-	found, more, err := kernel.Events.Newest(ctx, st.Q, 2*perPage, r.FormValue("before"),
+	found, more, err := kernel.Events.FindNewest(ctx, st.Q, 2*perPage, r.FormValue("before"),
 		`(? = '' OR doc ->> '$.type' = ?) AND (NOT ? OR doc ->> '$.pending_webhooks' > 0)`, kind, kind, undelivered)
 	if err != nil {
 		return err
@@ -232,7 +232,7 @@ func (d *Dashboard) events(ctx context.Context, st *kernel.Step, r *http.Request
 	f.List.Chips = append(chips(r, "delivery", "waiting"), chips(r, "type", "invoice.paid", "invoice.payment_failed", "customer.subscription.updated", "checkout.session.completed")[1:]...)
 	f.List.Chips[0].On = kind == "" && !undelivered
 	for _, e := range found {
-		h, err := d.happening(ctx, st, e)
+		h, err := d.newEventView(ctx, st, e)
 		if err != nil {
 			return err
 		}
@@ -244,7 +244,7 @@ func (d *Dashboard) events(ctx context.Context, st *kernel.Step, r *http.Request
 		}})
 	}
 	if len(found) > 0 {
-		f.List.Older = older(r, more, found[len(found)-1].ID)
+		f.List.Older = olderHref(r, more, found[len(found)-1].ID)
 	}
 	return nil
 }

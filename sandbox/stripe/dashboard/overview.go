@@ -21,7 +21,7 @@ type overviewPart struct {
 	Curl, Go, Node         string
 	Numbers                []number
 	Coming                 []coming
-	Happened               []happening
+	Happened               []eventView
 }
 
 // number is a figure that leads to its list.
@@ -32,7 +32,7 @@ type number struct {
 
 // coming is something that happens by itself.
 type coming struct {
-	theme.Coming
+	theme.Upcoming
 	When theme.Moment
 }
 
@@ -59,29 +59,29 @@ func (d *Dashboard) overview(ctx context.Context, st *kernel.Step, _ *http.Reque
 		}
 		part.Numbers = append(part.Numbers, number{Label: n.label, Text: strconv.Itoa(count), Href: Path + n.href, Bad: n.bad && count > 0})
 	}
-	found, _, err := kernel.Events.Newest(ctx, st.Q, 12, "", `true`)
+	found, _, err := kernel.Events.FindNewest(ctx, st.Q, 12, "", `true`)
 	if err != nil {
 		return err
 	}
-	if part.Happened, err = d.happenings(ctx, st, found); err != nil {
+	if part.Happened, err = d.newEventViews(ctx, st, found); err != nil {
 		return err
 	}
-	next, err := ComingNext(ctx, st, 6)
+	next, err := ListUpcoming(ctx, st, 6)
 	for _, c := range next {
-		part.Coming = append(part.Coming, coming{c, at(c.At.Unix(), st.Now)})
+		part.Coming = append(part.Coming, coming{c, momentAt(c.At.Unix(), st.Now)})
 	}
 	return err
 }
 
-// ComingNext reads what happens next by itself, the soonest first.
-func ComingNext(ctx context.Context, st *kernel.Step, limit int) ([]theme.Coming, error) {
+// ListUpcoming reads what happens next by itself, the soonest first.
+func ListUpcoming(ctx context.Context, st *kernel.Step, limit int) ([]theme.Upcoming, error) {
 	next, err := kernel.NextTimers(ctx, st.Q, limit)
 	if err != nil {
 		return nil, err
 	}
-	var all []theme.Coming
+	var all []theme.Upcoming
 	for _, t := range next {
-		c := theme.Coming{Kind: t.Kind, What: wordsFor(t.Kind), About: short(t.Object), Href: hrefOf(t.Object), At: time.Unix(t.At, 0).UTC(), Renews: t.Kind == subscriptions.TimerPeriodEnds}
+		c := theme.Upcoming{Kind: t.Kind, What: timerText(t.Kind), About: shortID(t.Object), Href: hrefOf(t.Object), At: time.Unix(t.At, 0).UTC(), Renews: t.Kind == subscriptions.TimerPeriodEnds}
 		if t.Customer != "" {
 			who, err := personOf(ctx, st, t.Customer)
 			if err != nil {
@@ -96,7 +96,7 @@ func ComingNext(ctx context.Context, st *kernel.Step, limit int) ([]theme.Coming
 
 // LastEvents reads what happened last, the newest first.
 func LastEvents(ctx context.Context, st *kernel.Step, limit int) ([]theme.Event, error) {
-	found, _, err := kernel.Events.Newest(ctx, st.Q, limit, "", `true`)
+	found, _, err := kernel.Events.FindNewest(ctx, st.Q, limit, "", `true`)
 	if err != nil {
 		return nil, err
 	}
@@ -107,8 +107,8 @@ func LastEvents(ctx context.Context, st *kernel.Step, limit int) ([]theme.Event,
 	return all, nil
 }
 
-// wordsFor says what a kind of timer does.
-func wordsFor(kind string) string {
+// timerText says what a kind of timer does.
+func timerText(kind string) string {
 	words, known := map[string]string{
 		"subscription.period_ends":            "A period ends",
 		"subscription.upcoming":               "A renewal is announced",

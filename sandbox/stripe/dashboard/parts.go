@@ -54,7 +54,7 @@ type detailPart struct {
 	Actions  []action
 	Facts    []fact
 	Sections []section
-	Happened []happening
+	Happened []eventView
 	Body     string // the object as JSON
 	Open     bool   // whether that is what the page is about
 }
@@ -76,8 +76,8 @@ type section struct {
 	Table        table
 }
 
-// happening is an event in a time line.
-type happening struct {
+// eventView is an event in a time line.
+type eventView struct {
 	Type, Href    string
 	ObjectID      string // shortened
 	About         string // whom it is about, or else the object
@@ -89,21 +89,21 @@ type happening struct {
 
 // statusOf describes the status of a subscription.
 func statusOf(sub *subscriptions.Subscription) cell {
-	c := cell{Label: "Status", Mark: "good", Text: words(sub.Status)}
+	c := cell{Label: "Status", Mark: "good", Text: toWords(sub.Status)}
 	switch sub.Status {
-	case subscriptions.PastDue, subscriptions.Unpaid:
+	case subscriptions.StatusPastDue, subscriptions.StatusUnpaid:
 		c.Mark = "bad"
-	case subscriptions.Incomplete, subscriptions.Paused:
+	case subscriptions.StatusIncomplete, subscriptions.StatusPaused:
 		c.Mark = "warn"
-	case subscriptions.Canceled, subscriptions.IncompleteExpired:
+	case subscriptions.StatusCanceled, subscriptions.StatusIncompleteExpired:
 		c.Mark = "off"
-	case subscriptions.Trialing:
+	case subscriptions.StatusTrialing:
 		c.Mark = "half"
 	}
 	switch {
 	case sub.PendingUpdate != nil:
 		c.Second = "a change waits"
-	case sub.CancelAt != nil && !sub.Ended():
+	case sub.CancelAt != nil && !sub.IsEnded():
 		c.Mark, c.Second = "half", "ends "+form.Day(*sub.CancelAt)
 	}
 	return c
@@ -112,17 +112,17 @@ func statusOf(sub *subscriptions.Subscription) cell {
 // invoiceStatus describes the status of an invoice.
 func invoiceStatus(in *invoices.Invoice) cell {
 	mark := map[string]string{
-		invoices.Paid: "good", invoices.Open: "warn", invoices.Draft: "half", invoices.Void: "off", invoices.Uncollectible: "bad",
+		invoices.StatusPaid: "good", invoices.StatusOpen: "warn", invoices.StatusDraft: "half", invoices.StatusVoid: "off", invoices.StatusUncollectible: "bad",
 	}[in.Status]
-	c := cell{Label: "Status", Text: words(in.Status), Mark: mark}
-	if in.Status == invoices.Open && in.AttemptCount > 0 {
+	c := cell{Label: "Status", Text: toWords(in.Status), Mark: mark}
+	if in.Status == invoices.StatusOpen && in.AttemptCount > 0 {
 		c.Mark, c.Text = "bad", "Not paid"
 	}
 	return c
 }
 
-// words turns a name such as past_due into words.
-func words(name string) string {
+// toWords turns a name such as past_due into words.
+func toWords(name string) string {
 	if name == "" {
 		return ""
 	}
@@ -170,8 +170,8 @@ func hrefOf(id string) string {
 	return ""
 }
 
-// short shortens an id.
-func short(id string) string {
+// shortID shortens an id.
+func shortID(id string) string {
 	if len(id) <= 18 {
 		return id
 	}

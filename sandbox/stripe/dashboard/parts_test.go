@@ -9,11 +9,11 @@ func TestMoments(t *testing.T) {
 		0: "now", -4: "now", -59: "59 s ago", 59: "in 59 s", -60: "1 min ago", 3599: "in 59 min", -3600: "1 h ago",
 		86399: "in 23 h", -86400: "1 day ago", 2 * 86400: "in 2 days", -6 * 86400: "6 days ago", -7 * 86400: "22 Feb 2026", 7 * 86400: "8 Mar 2026",
 	} {
-		if got := at(now+away, now); got.Text != want {
+		if got := momentAt(now+away, now); got.Text != want {
 			t.Errorf("%d s away is %q, want %q", away, got.Text, want)
 		}
 	}
-	if got := at(now, now); got.Exact != "1 March 2026, 10:00:00 UTC" || got.ISO != "2026-03-01T10:00:00Z" {
+	if got := momentAt(now, now); got.Exact != "1 March 2026, 10:00:00 UTC" || got.ISO != "2026-03-01T10:00:00Z" {
 		t.Errorf("exactly: %+v", got)
 	}
 }
@@ -53,8 +53,8 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s is at %q, want %q", id, got, want)
 		}
 	}
-	if short("cus_12") != "cus_12" || short("cus_1234567890123456") != "cus_123456…3456" {
-		t.Errorf("short: %s", short("cus_1234567890123456"))
+	if shortID("cus_12") != "cus_12" || shortID("cus_1234567890123456") != "cus_123456…3456" {
+		t.Errorf("short: %s", shortID("cus_1234567890123456"))
 	}
 	for api, want := range map[string]string{
 		"http://127.0.0.1:12111": "{host: '127.0.0.1', protocol: 'http', port: 12111}", "https://stripe.test/sandbox/stripe": "{host: 'stripe.test', protocol: 'https'}",
@@ -74,10 +74,10 @@ func TestGroups(t *testing.T) {
 			t.Errorf("%s belongs to %q, want %q", path, got, want)
 		}
 	}
-	if got := wordsFor("invoice.retries"); got != "A payment is tried again" {
+	if got := timerText("invoice.retries"); got != "A payment is tried again" {
 		t.Errorf("retries: %s", got)
 	}
-	if got := wordsFor("something.new"); got != "something.new" {
+	if got := timerText("something.new"); got != "something.new" {
 		t.Errorf("an unknown timer: %s", got)
 	}
 }

@@ -31,7 +31,7 @@ const supported = "usd aed afn all amd ang aoa ars aud awg azn bam bbd bdt bgn b
 // ReadCurrency reads the code of a currency, upper or lower case, and refuses one that
 // Stripe does not support, with Stripe's own message.
 func ReadCurrency(p *Params, key string, into *string) {
-	value, ok := p.Filled(key)
+	value, ok := p.ReadFilled(key)
 	if !ok {
 		return
 	}
@@ -71,7 +71,7 @@ const maxDigits = 12
 // ReadDecimal reads an amount in minor units with up to twelve decimals and
 // returns it in its shortest form. It reports whether there is a valid one.
 func ReadDecimal(p *Params, key string) (string, bool) {
-	value, ok := p.Filled(key)
+	value, ok := p.ReadFilled(key)
 	if !ok {
 		return "", false
 	}

@@ -50,9 +50,9 @@ func Refuse(param, code, format string, args ...any) *Error {
 	}
 }
 
-// Missing returns the refusal of an id that names nothing: a 404 for the id in
+// NewMissing returns the refusal of an id that names nothing: a 404 for the id in
 // the request's path, a 400 for an id in any other parameter.
-func Missing(label, id, param string) *Error {
+func NewMissing(label, id, param string) *Error {
 	e := Refuse(param, "resource_missing", "No such %s: '%s'", label, id)
 	if param == "id" {
 		e.Status = http.StatusNotFound
@@ -85,8 +85,8 @@ func InternalError() *Error {
 	}
 }
 
-// Unstarted marks e as a refusal that came before the endpoint began its work.
-func Unstarted(e *Error) *Error {
+// MarkUnstarted marks e as a refusal that came before the endpoint began its work.
+func MarkUnstarted(e *Error) *Error {
 	e.Unstarted = true
 	return e
 }

@@ -43,24 +43,24 @@ func (n *node) child(key string) *node {
 func Read(r *http.Request) (url.Values, error) {
 	form, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return nil, unreadable("The query string could not be parsed.")
+		return nil, unreadableError("The query string could not be parsed.")
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, MaxBody+1))
 	if err != nil {
-		return nil, unreadable("The request body could not be read.")
+		return nil, unreadableError("The request body could not be read.")
 	}
 	if len(body) > MaxBody {
-		return nil, unreadable("The request body is too large.")
+		return nil, unreadableError("The request body is too large.")
 	}
 	if len(body) == 0 {
 		return form, nil
 	}
 	if kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";"); kind != "" && kind != "application/x-www-form-urlencoded" {
-		return nil, unreadable("Invalid request: the Content-Type must be application/x-www-form-urlencoded, not " + kind + ".")
+		return nil, unreadableError("Invalid request: the Content-Type must be application/x-www-form-urlencoded, not " + kind + ".")
 	}
 	more, err := url.ParseQuery(string(body))
 	if err != nil {
-		return nil, unreadable("The request body could not be parsed.")
+		return nil, unreadableError("The request body could not be parsed.")
 	}
 	for key, values := range more {
 		form[key] = append(form[key], values...)
@@ -79,18 +79,18 @@ func Parse(form url.Values) (*Params, error) {
 	for _, key := range keys {
 		path, ok := splitKey(key)
 		if !ok {
-			return nil, unreadable("Invalid parameter name: " + key)
+			return nil, unreadableError("Invalid parameter name: " + key)
 		}
 		for _, value := range form[key] {
 			n := root
 			for _, part := range path {
 				if n.leaf {
-					return nil, unreadable("Invalid parameters: " + key + " is both a value and an object.")
+					return nil, unreadableError("Invalid parameters: " + key + " is both a value and an object.")
 				}
 				n = n.child(part)
 			}
 			if len(n.keys) > 0 {
-				return nil, unreadable("Invalid parameters: " + key + " is both a value and an object.")
+				return nil, unreadableError("Invalid parameters: " + key + " is both a value and an object.")
 			}
 			n.value, n.leaf = value, true // if a name is given twice, the last value counts
 		}
@@ -124,8 +124,8 @@ func splitKey(key string) ([]string, bool) {
 	return path, true
 }
 
-// unreadable returns the refusal of a request whose parameters cannot be read.
-func unreadable(message string) *Error {
+// unreadableError returns the refusal of a request whose parameters cannot be read.
+func unreadableError(message string) *Error {
 	e := Refuse("", "", "%s", message)
 	e.Unstarted = true
 	return e

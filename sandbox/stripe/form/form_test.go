@@ -72,8 +72,8 @@ func TestFormsNest(t *testing.T) {
 	}
 	got := []any{a, c, e, p.Texts("f")}
 	want := []any{"2", "3", []string{"d[9]=y", "d[10]=x"}, []string{"p", "q"}}
-	if diff := cmp.Diff(want, got); diff != "" || p.Done() != nil {
-		t.Errorf("%v (-want +got):\n%s", p.Done(), diff)
+	if diff := cmp.Diff(want, got); diff != "" || p.CheckUnread() != nil {
+		t.Errorf("%v (-want +got):\n%s", p.CheckUnread(), diff)
 	}
 }
 
@@ -95,6 +95,6 @@ func FuzzParseForm(f *testing.F) {
 			p.Texts(key)
 			p.Metadata(&map[string]string{})
 		}
-		_ = p.Done()
+		_ = p.CheckUnread()
 	})
 }

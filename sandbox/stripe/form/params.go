@@ -72,9 +72,9 @@ func (p *Params) scalar(key string) (string, bool) {
 	return "", false
 }
 
-// Filled returns a plain value and refuses an empty one. It reports whether
+// ReadFilled returns a plain value and refuses an empty one. It reports whether
 // there is a value.
-func (p *Params) Filled(key string) (string, bool) {
+func (p *Params) ReadFilled(key string) (string, bool) {
 	value, ok := p.scalar(key)
 	if ok && value == "" {
 		p.Fail(key, "parameter_invalid_empty", "You passed an empty string for '%s'. We assume empty values are an attempt to unset a field; however '%s' cannot be unset. You should remove '%s' from your request or supply a non-empty value.", p.Name(key), p.Name(key), p.Name(key))
@@ -94,13 +94,13 @@ func (p *Params) Require(keys ...string) {
 
 // Text reads a text that must not be empty.
 func (p *Params) Text(key string, into *string) {
-	if value, ok := p.Filled(key); ok {
+	if value, ok := p.ReadFilled(key); ok {
 		*into = value
 	}
 }
 
-// Clearable reads a text; an empty value unsets the field.
-func (p *Params) Clearable(key string, into **string) {
+// ReadClearable reads a text; an empty value unsets the field.
+func (p *Params) ReadClearable(key string, into **string) {
 	if value, ok := p.scalar(key); ok {
 		*into = nil
 		if value != "" {
@@ -111,7 +111,7 @@ func (p *Params) Clearable(key string, into **string) {
 
 // Boolean reads true or false.
 func (p *Params) Boolean(key string, into *bool) {
-	switch value, ok := p.Filled(key); {
+	switch value, ok := p.ReadFilled(key); {
 	case !ok:
 	case value == "true":
 		*into = true
@@ -124,7 +124,7 @@ func (p *Params) Boolean(key string, into *bool) {
 
 // Integer reads a whole number from low to high.
 func (p *Params) Integer(key string, low, high int64, into *int64) {
-	value, ok := p.Filled(key)
+	value, ok := p.ReadFilled(key)
 	if !ok {
 		return
 	}
@@ -143,7 +143,7 @@ func (p *Params) Integer(key string, low, high int64, into *int64) {
 
 // Choice reads one of the allowed values.
 func (p *Params) Choice(key string, into *string, allowed ...string) {
-	value, ok := p.Filled(key)
+	value, ok := p.ReadFilled(key)
 	if !ok {
 		return
 	}
@@ -160,9 +160,9 @@ func (p *Params) Is(key, want string) bool {
 	return n != nil && n.leaf && n.value == want
 }
 
-// Peek returns the plain value at a path of keys without reading it; empty if
+// PeekValue returns the plain value at a path of keys without reading it; empty if
 // there is none.
-func (p *Params) Peek(path ...string) string {
+func (p *Params) PeekValue(path ...string) string {
 	n := p.node
 	for _, key := range path {
 		if n = n.children[key]; n == nil {
@@ -174,7 +174,7 @@ func (p *Params) Peek(path ...string) string {
 
 // Email reads an email address; an empty value unsets the field.
 func (p *Params) Email(key string, into **string) {
-	p.Clearable(key, into)
+	p.ReadClearable(key, into)
 	if value := *into; p.Has(key) && value != nil {
 		if parsed, err := mail.ParseAddress(*value); err != nil || parsed.Address != *value {
 			p.Fail(key, "email_invalid", "Invalid email address: %s", *value)
@@ -184,7 +184,7 @@ func (p *Params) Email(key string, into **string) {
 
 // URL reads an http or https URL; an empty value unsets the field.
 func (p *Params) URL(key string, into **string) {
-	p.Clearable(key, into)
+	p.ReadClearable(key, into)
 	if value := *into; p.Has(key) && value != nil {
 		if u, err := url.Parse(*value); err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") {
 			p.Fail(key, "url_invalid", "Not a valid URL")
@@ -205,9 +205,9 @@ func (p *Params) Hash(key string) *Params {
 	return &Params{node: n, path: p.Name(key), refused: p.refused}
 }
 
-// Cleared reports whether an empty value was given for a nested object, which
+// IsCleared reports whether an empty value was given for a nested object, which
 // unsets it.
-func (p *Params) Cleared(key string) bool {
+func (p *Params) IsCleared(key string) bool {
 	n := p.node.children[key]
 	return n != nil && n.leaf && n.value == ""
 }
@@ -235,7 +235,7 @@ func (p *Params) Texts(key string) []string {
 	}
 	var values []string
 	for _, index := range array.indexes() {
-		if value, ok := array.Filled(index); ok {
+		if value, ok := array.ReadFilled(index); ok {
 			values = append(values, value)
 		}
 	}
@@ -266,7 +266,7 @@ func nextIndex(keys []string) string { return strconv.Itoa(len(keys)) }
 // its key, an empty parameter removes all keys.
 func (p *Params) Metadata(into *map[string]string) {
 	merged := map[string]string{}
-	if !p.Cleared("metadata") {
+	if !p.IsCleared("metadata") {
 		for key, value := range *into {
 			merged[key] = value
 		}
@@ -292,11 +292,11 @@ func (p *Params) Metadata(into *map[string]string) {
 	*into = merged
 }
 
-// Done returns the first refusal. If there is none, it refuses the parameters
+// CheckUnread returns the first refusal. If there is none, it refuses the parameters
 // that nobody has read: one that the sandbox does not know is never ignored.
-func (p *Params) Done() error {
+func (p *Params) CheckUnread() error {
 	if *p.refused == nil {
-		if unknown := p.unused(p.node, p.path); len(unknown) > 0 {
+		if unknown := p.unreadNames(p.node, p.path); len(unknown) > 0 {
 			plural := ""
 			if len(unknown) > 1 {
 				plural = "s"
@@ -309,8 +309,8 @@ func (p *Params) Done() error {
 	return *p.refused
 }
 
-// unused returns the full names of the parameters below n that nobody has read.
-func (p *Params) unused(n *node, path string) []string {
+// unreadNames returns the full names of the parameters below n that nobody has read.
+func (p *Params) unreadNames(n *node, path string) []string {
 	var names []string
 	for _, key := range n.keys {
 		child, name := n.children[key], key
@@ -321,13 +321,13 @@ func (p *Params) unused(n *node, path string) []string {
 			names = append(names, name)
 			continue
 		}
-		names = append(names, p.unused(child, name)...)
+		names = append(names, p.unreadNames(child, name)...)
 	}
 	return names
 }
 
-// Short reads a text of at most the given number of characters.
-func (p *Params) Short(key string, most int, into *string) {
+// ReadShort reads a text of at most the given number of characters.
+func (p *Params) ReadShort(key string, most int, into *string) {
 	p.Text(key, into)
 	if utf8.RuneCountInString(*into) > most {
 		p.Fail(key, "", "Invalid string: %s must be at most %d characters", p.Name(key), most)
@@ -337,9 +337,9 @@ func (p *Params) Short(key string, most int, into *string) {
 // Keys returns the names that were given at this level, sorted.
 func (p *Params) Keys() []string { return p.node.keys }
 
-// Plain reports whether the parameter was given as a plain value, not as a
+// IsPlain reports whether the parameter was given as a plain value, not as a
 // nested object.
-func (p *Params) Plain(key string) bool {
+func (p *Params) IsPlain(key string) bool {
 	n := p.node.children[key]
 	return n != nil && n.leaf
 }

@@ -49,7 +49,7 @@ type Address struct {
 func ReadAddress(p *Params, into **Address) {
 	given := p.Hash("address")
 	if given == nil {
-		if p.Cleared("address") {
+		if p.IsCleared("address") {
 			*into = nil
 		}
 		return
@@ -58,11 +58,11 @@ func ReadAddress(p *Params, into **Address) {
 	if *into != nil {
 		a = **into
 	}
-	given.Clearable("city", &a.City)
-	given.Clearable("country", &a.Country)
-	given.Clearable("line1", &a.Line1)
-	given.Clearable("line2", &a.Line2)
-	given.Clearable("postal_code", &a.PostalCode)
-	given.Clearable("state", &a.State)
+	given.ReadClearable("city", &a.City)
+	given.ReadClearable("country", &a.Country)
+	given.ReadClearable("line1", &a.Line1)
+	given.ReadClearable("line2", &a.Line2)
+	given.ReadClearable("postal_code", &a.PostalCode)
+	given.ReadClearable("state", &a.State)
 	*into = &a
 }

@@ -69,11 +69,11 @@ func (p *Page) Use(w http.ResponseWriter, r *http.Request) {
 	problem := ""
 	err := p.engine.Write(ctx, func(ctx context.Context, st *kernel.Step) error {
 		in, err := find(ctx, st, r.PathValue("id"))
-		if err != nil || !payable(in) {
+		if err != nil || !isPayable(in) {
 			return err // the page says so
 		}
 		if answer := r.PostFormValue("authentication"); answer != "" {
-			refused, err = subscriptions.Authenticate(ctx, st, in, answer == pages.Confirmed)
+			refused, err = subscriptions.Authenticate(ctx, st, in, answer == pages.ConfirmedValue)
 			return err
 		}
 		refused, problem, err = payWithCard(ctx, st, in, r.PostFormValue("card_number"))
@@ -82,9 +82,9 @@ func (p *Page) Use(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case errors.Is(err, customers.ErrDeclined):
 		p.write(w, r, http.StatusPaymentRequired, "The card was declined. Try another one.")
-	case refusal(err) != "":
-		p.write(w, r, http.StatusConflict, refusal(err))
-	case err != nil && !errors.Is(err, kernel.ErrAbsent):
+	case refusalText(err) != "":
+		p.write(w, r, http.StatusConflict, refusalText(err))
+	case err != nil && !errors.Is(err, kernel.ErrNotFound):
 		pages.Fail(w, r, p.engine.Log(), err)
 	case problem != "":
 		p.write(w, r, http.StatusUnprocessableEntity, problem)
@@ -96,9 +96,9 @@ func (p *Page) Use(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// refusal returns the message of an error that clients of the API see too;
+// refusalText returns the message of an error that clients of the API see too;
 // empty for any other.
-func refusal(err error) string {
+func refusalText(err error) string {
 	if refused, ok := errors.AsType[*form.Error](err); ok {
 		return refused.Message
 	}
@@ -116,7 +116,7 @@ func payWithCard(ctx context.Context, st *kernel.Step, in *invoices.Invoice, num
 	case card.Declines:
 		return nil, "", customers.ErrDeclined
 	}
-	cu, err := customers.Live(ctx, st, in.Customer, "customer")
+	cu, err := customers.FindLive(ctx, st, in.Customer, "customer")
 	if err != nil {
 		return nil, "", err
 	}
@@ -135,33 +135,33 @@ func find(ctx context.Context, st *kernel.Step, id string) (*invoices.Invoice, e
 	}
 	in, err := invoices.All.Find(ctx, st.Q, id)
 	if err == nil && in.HostedInvoiceURL == nil {
-		return nil, kernel.ErrAbsent
+		return nil, kernel.ErrNotFound
 	}
 	return in, err
 }
 
-func payable(in *invoices.Invoice) bool {
-	return in.Status == invoices.Open || in.Status == invoices.Uncollectible
+func isPayable(in *invoices.Invoice) bool {
+	return in.Status == invoices.StatusOpen || in.Status == invoices.StatusUncollectible
 }
 
 // write renders the invoice. problem says why it is not paid.
 func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, problem string) {
 	st := p.engine.Read()
-	view := pageView{Reader: pages.For(p.brand, r), Typed: r.PostFormValue("card_number")}
+	view := pageView{Reader: pages.NewReader(p.brand, r), Typed: r.PostFormValue("card_number")}
 	in, err := find(r.Context(), st, r.PathValue("id"))
 	switch {
-	case errors.Is(err, kernel.ErrAbsent):
+	case errors.Is(err, kernel.ErrNotFound):
 		status = http.StatusNotFound
 		view.Title, view.Note = view.T("There is no such invoice"), view.T("Check the link, or open it again where you came from.")
 	case err == nil:
 		var cu *customers.Customer
 		if cu, err = customers.All.Find(r.Context(), st.Q, in.Customer); err == nil {
-			view.Reader = pages.For(p.brand, r, cu.PreferredLocales...)
+			view.Reader = pages.NewReader(p.brand, r, cu.PreferredLocales...)
 			view.Error = view.T(problem)
 			err = view.fill(r.Context(), st, in)
 		}
 	}
-	if err != nil && !errors.Is(err, kernel.ErrAbsent) {
+	if err != nil && !errors.Is(err, kernel.ErrNotFound) {
 		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
@@ -181,19 +181,19 @@ func (view *pageView) fill(ctx context.Context, st *kernel.Step, in *invoices.In
 		view.Credit = view.Reader.Amount(credit, in.Currency)
 	}
 	view.Title = view.T("Invoice {number}", "number", *in.Number)
-	if !payable(in) {
+	if !isPayable(in) {
 		view.Error, view.Typed = "", ""
-		view.Note = view.T(map[string]string{invoices.Paid: "It is paid. Thank you.", invoices.Void: "It was voided. Nothing is owed."}[in.Status])
+		view.Note = view.T(map[string]string{invoices.StatusPaid: "It is paid. Thank you.", invoices.StatusVoid: "It was voided. Nothing is owed."}[in.Status])
 		return nil
 	}
 	payment, err := invoices.PaymentStatus(ctx, st, in)
 	switch {
 	case err != nil:
 		return err
-	case payment == payments.Processing:
+	case payment == payments.StatusProcessing:
 		view.Note = view.T("Your account is being debited. That takes a few days.")
 		return nil
-	case payment == payments.RequiresAction:
+	case payment == payments.StatusRequiresAction:
 		view.Confirmation = &pages.Confirmation{Reader: view.Reader, Action: view.Action, Amount: view.Amount}
 	}
 	view.Payable = true

@@ -70,7 +70,7 @@ func TestAnInvoiceIsPaidOnItsPage(t *testing.T) {
 			}
 		}
 	}
-	w.Get("/v1/subscriptions/"+sub.At("id")).Shows(t, "afterwards", "status", "active", "default_payment_method", "null")
+	w.Get("/v1/subscriptions/"+sub.At("id")).CheckValues(t, "afterwards", "status", "active", "default_payment_method", "null")
 }
 
 // TestThePageIsSafe looks at its headers and at texts that others wrote.

@@ -17,7 +17,7 @@ func Close(ctx context.Context, st *kernel.Step, in *Invoice, status string) err
 	if err := st.StopTimer(ctx, TimerRetries, in.ID); err != nil {
 		return err
 	}
-	if status == Uncollectible {
+	if status == StatusUncollectible {
 		in.StatusTransitions.MarkedUncollectibleAt = &now
 		return st.Create(ctx, "invoice.marked_uncollectible", in)
 	}
@@ -25,7 +25,7 @@ func Close(ctx context.Context, st *kernel.Step, in *Invoice, status string) err
 	switch {
 	case err != nil:
 		return err
-	case pi.Status == payments.Processing:
+	case pi.Status == payments.StatusProcessing:
 		return form.Refuse("", "payment_intent_unexpected_state", "A payment of this invoice is still processing.")
 	}
 	reason := "void_invoice"
@@ -37,16 +37,16 @@ func Close(ctx context.Context, st *kernel.Step, in *Invoice, status string) err
 	if err := kernel.Put(ctx, st.Q, payment); err != nil {
 		return err
 	}
-	if err := giveBackBalance(ctx, st, in); err != nil {
+	if err := restoreBalance(ctx, st, in); err != nil {
 		return err
 	}
 	in.StatusTransitions.VoidedAt = &now
 	return st.Create(ctx, "invoice.voided", in)
 }
 
-// giveBackBalance returns to the customer's balance what the invoice took from
+// restoreBalance returns to the customer's balance what the invoice took from
 // it.
-func giveBackBalance(ctx context.Context, st *kernel.Step, in *Invoice) error {
+func restoreBalance(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	cu, err := customers.All.Get(ctx, st.Q, in.Customer, "customer")
 	if err != nil || cu.Deleted {
 		return err

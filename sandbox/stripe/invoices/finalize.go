@@ -33,7 +33,7 @@ func Finalize(ctx context.Context, st *kernel.Step, in *Invoice) error {
 		return err
 	}
 	now := st.Now
-	in.Status, in.Number, in.EndingBalance = Open, &number, &left
+	in.Status, in.Number, in.EndingBalance = StatusOpen, &number, &left
 	in.link(st.Site)
 	in.EffectiveAt, in.StatusTransitions.FinalizedAt, in.AutomaticallyFinalizes = &now, &now, nil
 	if err := st.StopTimer(ctx, TimerFinalizes, in.ID); err != nil {
@@ -65,7 +65,7 @@ func Finalize(ctx context.Context, st *kernel.Step, in *Invoice) error {
 // markPaid ends an invoice as paid.
 func markPaid(ctx context.Context, st *kernel.Step, in *Invoice) error {
 	now := st.Now
-	in.Status, in.StatusTransitions.PaidAt = Paid, &now
+	in.Status, in.StatusTransitions.PaidAt = StatusPaid, &now
 	in.AmountPaid, in.AmountRemaining, in.NextPaymentAttempt = in.AmountDue, 0, nil
 	if err := st.StopTimer(ctx, TimerRetries, in.ID); err != nil {
 		return err
@@ -84,7 +84,7 @@ func Collect(ctx context.Context, st *kernel.Step, in *Invoice, pm *customers.Pa
 	if err != nil {
 		return nil, err
 	}
-	if pi.Status == payments.Processing {
+	if pi.Status == payments.StatusProcessing {
 		return nil, form.Refuse("", "payment_intent_unexpected_state", "A payment of this invoice is still processing.")
 	}
 	in.Attempted, in.AttemptCount = true, max(in.AttemptCount, 1)
@@ -93,13 +93,13 @@ func Collect(ctx context.Context, st *kernel.Step, in *Invoice, pm *customers.Pa
 			return nil, err
 		}
 	}
-	if pi.Status == payments.Processing {
+	if pi.Status == payments.StatusProcessing {
 		return nil, kernel.Put(ctx, st.Q, in)
 	}
 	switch {
 	case pm == nil:
 		return customers.NoPaymentMethod(), nil
-	case pi.Status == payments.RequiresAction:
+	case pi.Status == payments.StatusRequiresAction:
 		return customers.UnconfirmedPayment(), nil
 	case pi.Status != "succeeded":
 		return pi.LastPaymentError, nil
@@ -115,10 +115,10 @@ func Authenticate(ctx context.Context, st *kernel.Step, in *Invoice, confirmed b
 	switch {
 	case err != nil:
 		return nil, err
-	case pi.Status != payments.RequiresAction:
-		return nil, kernel.ErrAbsent
+	case pi.Status != payments.StatusRequiresAction:
+		return nil, kernel.ErrNotFound
 	case !confirmed:
-		return customers.FailedAuthentication(), payments.Refuse(ctx, st, pi)
+		return customers.FailedAuthentication(), payments.FailConfirmation(ctx, st, pi)
 	}
 	if err := payments.Confirm(ctx, st, pi); err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func CompletePayment(ctx context.Context, st *kernel.Step, payment *Payment, in 
 // PaymentStatus returns the status of the payment that an open invoice waits
 // for; empty for any other invoice.
 func PaymentStatus(ctx context.Context, st *kernel.Step, in *Invoice) (string, error) {
-	if in.Status != Open {
+	if in.Status != StatusOpen {
 		return "", nil
 	}
 	_, pi, err := openPayment(ctx, st, in)
@@ -154,7 +154,7 @@ func PaymentStatus(ctx context.Context, st *kernel.Step, in *Invoice) (string, e
 
 // openPayment reads the payment that an open invoice waits for.
 func openPayment(ctx context.Context, st *kernel.Step, in *Invoice) (*Payment, *payments.Intent, error) {
-	open, err := Payments.Where(ctx, st.Q, `doc ->> '$.invoice' = ? AND doc ->> '$.status' = 'open'`, in.ID)
+	open, err := Payments.FindWhere(ctx, st.Q, `doc ->> '$.invoice' = ? AND doc ->> '$.status' = 'open'`, in.ID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -179,7 +179,7 @@ func (in *Invoice) SetCustomer(ctx context.Context, st *kernel.Step, cu *custome
 // what is left of the balance.
 func (in *Invoice) SetBalance(cu *customers.Customer) (left int64) {
 	in.StartingBalance = cu.Balance
-	in.AmountDue, left = billing.Owed(in.Total, cu.Balance)
+	in.AmountDue, left = billing.ApplyBalance(in.Total, cu.Balance)
 	in.AmountRemaining = in.AmountDue
 	return left
 }
@@ -193,7 +193,7 @@ func (in *Invoice) link(site string) {
 // MoveLinks makes the links of all invoices lead to where the sandbox is reached now: it may
 // have been at another address when they were finalized.
 func MoveLinks(ctx context.Context, st *kernel.Step) error {
-	moved, err := All.Where(ctx, st.Q, `doc ->> '$.hosted_invoice_url' IS NOT NULL AND doc ->> '$.hosted_invoice_url' <> ? || id`, st.Site+PagePath(""))
+	moved, err := All.FindWhere(ctx, st.Q, `doc ->> '$.hosted_invoice_url' IS NOT NULL AND doc ->> '$.hosted_invoice_url' <> ? || id`, st.Site+PagePath(""))
 	if err != nil {
 		return err
 	}

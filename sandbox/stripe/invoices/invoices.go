@@ -22,11 +22,11 @@ var (
 
 // The states of an invoice.
 const (
-	Draft         = "draft"
-	Open          = "open"
-	Paid          = "paid"
-	Void          = "void"
-	Uncollectible = "uncollectible"
+	StatusDraft         = "draft"
+	StatusOpen          = "open"
+	StatusPaid          = "paid"
+	StatusVoid          = "void"
+	StatusUncollectible = "uncollectible"
 )
 
 // Why an invoice was made.
@@ -251,9 +251,9 @@ func Get(ctx context.Context, c *kernel.Call) (any, error) {
 // List answers GET /v1/invoices.
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
-	f.Equals(c.Params, "customer", "$.customer")
-	f.Equals(c.Params, "subscription", "$.parent.subscription_details.subscription")
-	f.OneOf(c.Params, "status", "$.status", "draft", "open", "paid", "uncollectible", "void")
+	f.AddEqual(c.Params, "customer", "$.customer")
+	f.AddEqual(c.Params, "subscription", "$.parent.subscription_details.subscription")
+	f.AddOneOf(c.Params, "status", "$.status", "draft", "open", "paid", "uncollectible", "void")
 	return All.Page(ctx, c, f)
 }
 
@@ -279,11 +279,11 @@ func GetPayment(ctx context.Context, c *kernel.Call) (any, error) {
 // ListPayments answers GET /v1/invoice_payments.
 func ListPayments(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
-	f.Equals(c.Params, "invoice", "$.invoice")
-	f.OneOf(c.Params, "status", "$.status", "canceled", "open", "paid")
+	f.AddEqual(c.Params, "invoice", "$.invoice")
+	f.AddOneOf(c.Params, "status", "$.status", "canceled", "open", "paid")
 	if of := c.Params.Hash("payment"); of != nil {
-		f.OneOf(of, "type", "$.payment.type", "payment_intent", "payment_record")
-		f.Equals(of, "payment_intent", "$.payment.payment_intent")
+		f.AddOneOf(of, "type", "$.payment.type", "payment_intent", "payment_record")
+		f.AddEqual(of, "payment_intent", "$.payment.payment_intent")
 	}
 	return Payments.Page(ctx, c, f)
 }
@@ -317,8 +317,8 @@ func (in *Invoice) Preview() *Invoice {
 // announced is a draft as invoice.upcoming shows it.
 type announced struct{ *Invoice }
 
-// Announced returns a draft as invoice.upcoming shows it: without an id.
-func (in *Invoice) Announced() kernel.Object { return announced{in.Preview()} }
+// AsUpcoming returns a draft as invoice.upcoming shows it: without an id.
+func (in *Invoice) AsUpcoming() kernel.Object { return announced{in.Preview()} }
 
 // MarshalJSON leaves out the id.
 func (a announced) MarshalJSON() ([]byte, error) {
@@ -342,12 +342,12 @@ const (
 
 // PaidFor reads the invoice that an intent pays.
 func PaidFor(ctx context.Context, st *kernel.Step, pi *payments.Intent) (*Payment, *Invoice, error) {
-	found, err := Payments.Where(ctx, st.Q, `doc ->> '$.payment.payment_intent' = ?`, pi.ID)
+	found, err := Payments.FindWhere(ctx, st.Q, `doc ->> '$.payment.payment_intent' = ?`, pi.ID)
 	if err != nil {
 		return nil, nil, err
 	}
 	if len(found) == 0 {
-		return nil, nil, form.Missing(Payments.Label, pi.ID, "payment_intent")
+		return nil, nil, form.NewMissing(Payments.Label, pi.ID, "payment_intent")
 	}
 	in, err := All.Get(ctx, st.Q, found[0].Invoice, "invoice")
 	return found[0], in, err

@@ -56,7 +56,7 @@ func TestWhatAnInvoiceAllows(t *testing.T) {
 			w := stripetest.New(t)
 			for i, action := range actions {
 				id, sub := invoiceIn(w, state)
-				w.Get("/v1/invoices/"+id).Shows(t, "before "+action, "status", state)
+				w.Get("/v1/invoices/"+id).CheckValues(t, "before "+action, "status", state)
 				method, path, body := "POST", "/v1/invoices/"+id+"/"+action, ""
 				switch action {
 				case "delete":
@@ -65,11 +65,11 @@ func TestWhatAnInvoiceAllows(t *testing.T) {
 					body = "payment_method=" + w.Card(sub.At("customer"), "pm_card_visa")
 				}
 				if code, refused := strings.CutPrefix(cells[i], "!"); refused {
-					w.Refuses(stripetest.Refusal{Name: action, Method: method, Path: path, Body: body, Code: code})
+					w.CheckRefused(stripetest.Refusal{Name: action, Method: method, Path: path, Body: body, Code: code})
 					continue
 				}
-				w.Do(method, path, body).Shows(t, action, "status", cells[i])
-				w.Get("/v1/invoices/"+id).Shows(t, "after "+action, "status", cells[i])
+				w.Do(method, path, body).CheckValues(t, action, "status", cells[i])
+				w.Get("/v1/invoices/"+id).CheckValues(t, "after "+action, "status", cells[i])
 			}
 		})
 	}
@@ -81,12 +81,12 @@ func TestInvoiceRefusals(t *testing.T) {
 	id, sub := invoiceIn(w, "open")
 	other := w.Card(w.Customer(), "pm_card_visa")
 	for _, action := range []string{"finalize", "pay", "void", "mark_uncollectible"} {
-		w.Refuses(
+		w.CheckRefused(
 			stripetest.Refusal{Name: action + " of nothing", Method: "POST", Path: "/v1/invoices/in_x/" + action, Status: 404, Code: "resource_missing", Param: "id"},
 			stripetest.Refusal{Name: action + " with a parameter", Method: "POST", Path: "/v1/invoices/" + id + "/" + action, Body: "colour=red", Code: "parameter_unknown", Param: "colour"},
 		)
 	}
-	w.Refuses(
+	w.CheckRefused(
 		stripetest.Refusal{Name: "another's card", Method: "POST", Path: "/v1/invoices/" + id + "/pay", Body: "payment_method=" + other, Param: "payment_method"},
 		stripetest.Refusal{Name: "unknown card", Method: "POST", Path: "/v1/invoices/" + id + "/pay", Body: "payment_method=pm_x", Code: "resource_missing", Param: "payment_method"},
 		stripetest.Refusal{Name: "unknown invoice", Method: "GET", Path: "/v1/invoices/in_x", Status: 404, Code: "resource_missing", Param: "id"},
@@ -100,7 +100,7 @@ func TestInvoiceRefusals(t *testing.T) {
 	if answer.Code != http.StatusPaymentRequired || !strings.Contains(answer.Body.String(), `"decline_code":"generic_decline"`) {
 		t.Errorf("declined: answered %d %s", answer.Code, answer.Body)
 	}
-	w.Get("/v1/invoices/"+id).Shows(t, "a declined payment is recorded", "status", "open", "attempted", "true", "attempt_count", "1")
+	w.Get("/v1/invoices/"+id).CheckValues(t, "a declined payment is recorded", "status", "open", "attempted", "true", "attempt_count", "1")
 	if diff := cmp.Diff([]string{"invoice.payment_failed", "invoice.payment_failed"}, failures(w, sub)); diff != "" {
 		t.Error(diff)
 	}
@@ -121,11 +121,11 @@ func TestAnInvoiceFinalizedByHand(t *testing.T) {
 	w := stripetest.New(t)
 	id, _ := invoiceIn(w, "draft")
 	open := w.Post("/v1/invoices/"+id+"/finalize", "auto_advance=false")
-	open.Shows(t, "finalized", "status", "open", "auto_advance", "false", "next_payment_attempt", "null", "automatically_finalizes_at", "null")
+	open.CheckValues(t, "finalized", "status", "open", "auto_advance", "false", "next_payment_attempt", "null", "automatically_finalizes_at", "null")
 	if events := w.Events(func() { w.Advance(20 * day) }); len(events) > 0 {
 		t.Errorf("it is collected all the same: %v", events)
 	}
-	w.Get("/v1/invoices/"+id).Shows(t, "20 days later", "status", "open", "attempt_count", "0")
+	w.Get("/v1/invoices/"+id).CheckValues(t, "20 days later", "status", "open", "attempt_count", "0")
 }
 
 // TestADraftOfNothingIsPaidByFinalizing uses up a credit.
@@ -135,11 +135,11 @@ func TestADraftOfNothingIsPaidByFinalizing(t *testing.T) {
 	dear, cheap := w.Price(3000, "eur", "month"), w.Price(1000, "eur", "month")
 	sub := w.Subscribe(dear, "pm_card_visa")
 	w.Post("/v1/subscriptions/"+sub.At("id"), "items[0][id]="+sub.At("items.data.0.id")+"&items[0][price]="+cheap+"&proration_behavior=always_invoice")
-	w.Get("/v1/customers/"+sub.At("customer")).Shows(t, "credit", "balance", "-2000")
+	w.Get("/v1/customers/"+sub.At("customer")).CheckValues(t, "credit", "balance", "-2000")
 	w.Advance(31 * day)
 	id := w.Get("/v1/subscriptions/" + sub.At("id")).At("latest_invoice")
 	events := w.Events(func() {
-		w.Post("/v1/invoices/"+id+"/finalize", "").Shows(t, "finalized", "status", "paid", "amount_due", "0", "total", "1000", "starting_balance", "-2000", "ending_balance", "-1000")
+		w.Post("/v1/invoices/"+id+"/finalize", "").CheckValues(t, "finalized", "status", "paid", "amount_due", "0", "total", "1000", "starting_balance", "-2000", "ending_balance", "-1000")
 	})
 	if diff := cmp.Diff([]string{"customer.updated", "invoice.finalized", "invoice.paid", "invoice.payment_succeeded"}, events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
@@ -192,7 +192,7 @@ func TestListsOfInvoices(t *testing.T) {
 	if len(pending) != 2 || len(w.IDs("/v1/invoiceitems?pending=false")) != 0 {
 		t.Fatalf("pending items: %v", pending)
 	}
-	w.Get("/v1/invoiceitems/"+pending[0]).Shows(t, "item", "object", "invoiceitem", "invoice", "null", "proration", "true", "amount", "2000", "created", "null")
+	w.Get("/v1/invoiceitems/"+pending[0]).CheckValues(t, "item", "object", "invoiceitem", "invoice", "null", "proration", "true", "amount", "2000", "created", "null")
 	w.Advance(31*day + time.Hour)
 	second := w.Get("/v1/subscriptions/" + sub.At("id")).At("latest_invoice")
 	for path, want := range map[string][]string{
@@ -209,7 +209,7 @@ func TestListsOfInvoices(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", path, diff)
 		}
 	}
-	w.Get("/v1/invoices/"+second).Shows(t, "renewal", "total", "3000", "billing_reason", "subscription_cycle", "lines.data.0.amount", "-1000", "lines.data.1.amount", "2000", "lines.data.2.amount", "2000")
+	w.Get("/v1/invoices/"+second).CheckValues(t, "renewal", "total", "3000", "billing_reason", "subscription_cycle", "lines.data.0.amount", "-1000", "lines.data.1.amount", "2000", "lines.data.2.amount", "2000")
 }
 
 // TestLinksFollowTheSandbox starts the sandbox at another address, with what it had.

@@ -91,7 +91,7 @@ func CreateItem(billed Biller) kernel.Endpoint {
 		p.Text("subscription", &subscription)
 		ii := readItem(p, c.Now)
 		p.Boolean("discountable", &ii.Discountable)
-		if err := p.Done(); err != nil {
+		if err := p.CheckUnread(); err != nil {
 			return nil, err
 		}
 		payer, err := billed(ctx, c.Step, subscription)
@@ -151,12 +151,12 @@ func GetItem(ctx context.Context, c *kernel.Call) (any, error) {
 // ListItems answers GET /v1/invoiceitems.
 func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
-	f.Equals(c.Params, "customer", "$.customer")
-	f.Equals(c.Params, "invoice", "$.invoice")
+	f.AddEqual(c.Params, "customer", "$.customer")
+	f.AddEqual(c.Params, "invoice", "$.invoice")
 	if c.Params.Has("pending") {
 		var pending bool
 		c.Params.Boolean("pending", &pending)
-		f.And(`(doc ->> '$.invoice' IS NULL) = ?`, pending)
+		f.AddCondition(`(doc ->> '$.invoice' IS NULL) = ?`, pending)
 	}
 	return Items.Page(ctx, c, f)
 }

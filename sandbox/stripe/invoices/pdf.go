@@ -45,7 +45,7 @@ func ServePDF(e *kernel.Engine) http.HandlerFunc {
 func ServeFile(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		in, err := All.Find(r.Context(), e.Read().Q, strings.TrimSuffix(r.PathValue("id"), ".pdf"))
-		if err != nil && !errors.Is(err, kernel.ErrAbsent) {
+		if err != nil && !errors.Is(err, kernel.ErrNotFound) {
 			e.Log().ErrorContext(r.Context(), "stripe sandbox: pdf", slog.Any("error", err))
 			http.Error(w, "Something went wrong in the payment sandbox.", http.StatusInternalServerError)
 			return
@@ -67,25 +67,25 @@ func renderPDF(in *Invoice) []byte {
 	var page pdfPage
 	page.text(50, 20, "Invoice "+*in.Number)
 	page.text(50, 11, in.AccountName+" - no money was moved")
-	page.gap()
+	page.skipLine()
 	page.text(50, 11, "Date: "+form.Day(in.Created))
 	for _, about := range in.customer() {
 		page.text(50, 11, about)
 	}
-	page.gap()
+	page.skipLine()
 	for _, line := range in.Lines.Data {
 		page.text(50, 11, line.Description)
 		page.text(70, 9, form.Day(line.Period.Start)+" to "+form.Day(line.Period.End))
 		page.text(70, 11, form.FormatAmount(line.Amount, in.Currency))
 	}
-	page.gap()
+	page.skipLine()
 	page.text(50, 13, "Total: "+form.FormatAmount(in.Total, in.Currency))
 	if in.EndingBalance != nil && *in.EndingBalance != in.StartingBalance {
 		page.text(50, 13, "From the balance: "+form.FormatAmount(*in.EndingBalance-in.StartingBalance, in.Currency))
 	}
 	page.text(50, 13, "Paid: "+form.FormatAmount(in.AmountPaid, in.Currency))
 	if in.CustomerTaxExempt == "reverse" {
-		page.gap()
+		page.skipLine()
 		page.text(50, 11, "Tax to be paid on reverse charge basis")
 	}
 	return page.document()
@@ -126,8 +126,8 @@ type pdfPage struct {
 	used    int // in points from the top
 }
 
-// gap leaves an empty line.
-func (p *pdfPage) gap() { p.used += 18 }
+// skipLine leaves an empty line.
+func (p *pdfPage) skipLine() { p.used += 18 }
 
 // text adds a line of text; left and size are in points.
 func (p *pdfPage) text(left, size int, text string) {

@@ -26,7 +26,7 @@ const (
 
 // GetAccount answers GET /v1/account.
 func GetAccount(_ context.Context, c *Call) (any, error) {
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	return account{

@@ -98,7 +98,7 @@ func (e *Engine) answer(r *http.Request, method string, run Endpoint, requestID 
 	if err := e.Settle(ctx); err != nil {
 		return answer{}, err
 	}
-	follow := append([]string{r.PathValue("id")}, followed(p)...)
+	follow := append([]string{r.PathValue("id")}, clockParams(p)...)
 	if method == http.MethodGet {
 		st := e.Read()
 		if err := st.Follow(ctx, follow...); err != nil {
@@ -134,7 +134,7 @@ func (e *Engine) change(ctx context.Context, once idempotent, requestID string, 
 		if once.key != "" {
 			st.cause.IdempotencyKey = &once.key
 			var err error
-			if a, err = once.recall(ctx, st); !errors.Is(err, ErrAbsent) {
+			if a, err = once.loadAnswer(ctx, st); !errors.Is(err, ErrNotFound) {
 				return err
 			}
 		}
@@ -152,7 +152,7 @@ func (e *Engine) change(ctx context.Context, once idempotent, requestID string, 
 		if once.key == "" {
 			return nil
 		}
-		return once.remember(ctx, st, a)
+		return once.storeAnswer(ctx, st, a)
 	})
 	return a, err
 }
@@ -184,8 +184,8 @@ const HeaderChaos = "Sandbox-Chaos"
 
 type failureKey struct{}
 
-// Failing returns a context whose call fails.
-func Failing(ctx context.Context, f Failure) context.Context {
+// WithFailure returns a context whose call fails.
+func WithFailure(ctx context.Context, f Failure) context.Context {
 	return context.WithValue(ctx, failureKey{}, f)
 }
 
@@ -217,10 +217,10 @@ func (e *Engine) admit(r *http.Request) error {
 	}
 	_, release, _ := strings.Cut(APIVersion, ".")
 	if v := r.Header.Get("Stripe-Version"); v != "" && !strings.HasSuffix(v, "."+release) && !e.cfg.AnyVersion {
-		return form.Unstarted(form.Refuse("", "", "Invalid Stripe API version: %s. The sandbox speaks %s only.", v, APIVersion))
+		return form.MarkUnstarted(form.Refuse("", "", "Invalid Stripe API version: %s. The sandbox speaks %s only.", v, APIVersion))
 	}
 	if r.Header.Get("Stripe-Account") != "" || r.Header.Get("Stripe-Context") != "" {
-		return form.Unstarted(form.Refuse("", "", "The sandbox has no connected accounts."))
+		return form.MarkUnstarted(form.Refuse("", "", "The sandbox has no connected accounts."))
 	}
 	return nil
 }
@@ -235,7 +235,7 @@ func redact(key string) string {
 
 // Retrieve is the endpoint that answers one object.
 func Retrieve[T Object](ctx context.Context, c *Call, k Kind[T]) (any, error) {
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	return k.Get(ctx, c.Q, c.ID, "id")

@@ -22,27 +22,27 @@ func cutLists(doc []byte) ([]byte, error) {
 		if isList(m) && field == "data" { // the page that was asked for
 			elements, _ := value.([]any)
 			for _, element := range elements {
-				cutWithin(element)
+				cutListsIn(element)
 			}
 			continue
 		}
-		cutWithin(value)
+		cutListsIn(value)
 	}
 	return json.Marshal(m)
 }
 
-func cutWithin(value any) {
+func cutListsIn(value any) {
 	switch value := value.(type) {
 	case []any:
 		for _, element := range value {
-			cutWithin(element)
+			cutListsIn(element)
 		}
 	case map[string]any:
 		if elements, ok := value["data"].([]any); ok && isList(value) && len(elements) > embedded {
 			value["data"], value["has_more"] = elements[:embedded], true
 		}
 		for _, inner := range value {
-			cutWithin(inner)
+			cutListsIn(inner)
 		}
 	}
 }

@@ -48,8 +48,8 @@ const maxEndpoints = 16
 // configuredEndpoint is the id of the endpoint that the settings name.
 const configuredEndpoint = "we_sandbox"
 
-// Takes reports whether events of the type are sent to the endpoint.
-func (we WebhookEndpoint) Takes(eventType string) bool {
+// IsSubscribed reports whether events of the type are sent to the endpoint.
+func (we WebhookEndpoint) IsSubscribed(eventType string) bool {
 	return we.Status == endpointEnabled && (slices.Contains(we.EnabledEvents, "*") || slices.Contains(we.EnabledEvents, eventType))
 }
 
@@ -61,7 +61,7 @@ func (e *Engine) configureEndpoint(ctx context.Context) error {
 			return st.removeEndpoint(ctx, configuredEndpoint)
 		}
 		we, err := Endpoints.Find(ctx, st.Q, configuredEndpoint)
-		if errors.Is(err, ErrAbsent) {
+		if errors.Is(err, ErrNotFound) {
 			we, err = &WebhookEndpoint{Header: Endpoints.Start(st.Now), EnabledEvents: []string{"*"}, Metadata: map[string]string{}, Status: endpointEnabled}, nil
 			we.ID = configuredEndpoint
 		}
@@ -104,28 +104,28 @@ func (st *Step) dropDeliveries(ctx context.Context, id string) error {
 
 // receivers reads the endpoints that take events of the type, oldest first.
 func receivers(ctx context.Context, q Querier, eventType string) ([]*WebhookEndpoint, error) {
-	all, err := Endpoints.Where(ctx, q, `doc ->> '$.status' = 'enabled'`)
+	all, err := Endpoints.FindWhere(ctx, q, `doc ->> '$.status' = 'enabled'`)
 	if err != nil {
 		return nil, err
 	}
-	return slices.DeleteFunc(all, func(we *WebhookEndpoint) bool { return !we.Takes(eventType) }), nil
+	return slices.DeleteFunc(all, func(we *WebhookEndpoint) bool { return !we.IsSubscribed(eventType) }), nil
 }
 
 // HasReceiver reports whether events are delivered to somebody.
 func (e *Engine) HasReceiver(ctx context.Context) (bool, error) {
-	all, err := Endpoints.Where(ctx, e.cfg.DB, `doc ->> '$.status' = 'enabled'`)
+	all, err := Endpoints.FindWhere(ctx, e.cfg.DB, `doc ->> '$.status' = 'enabled'`)
 	return len(all) > 0, err
 }
 
 // read reads the parameters that creating and updating an endpoint have in
 // common.
 func (we *WebhookEndpoint) read(p *form.Params) {
-	p.Clearable("description", &we.Description)
+	p.ReadClearable("description", &we.Description)
 	p.Metadata(&we.Metadata)
 	given := &we.URL
 	p.URL("url", &given)
 	if given == nil {
-		p.Filled("url") // it cannot be unset
+		p.ReadFilled("url") // it cannot be unset
 	} else {
 		we.URL = *given
 	}
@@ -155,7 +155,7 @@ func CreateEndpoint(ctx context.Context, c *Call) (any, error) {
 		p.Choice("api_version", &version, APIVersion)
 		we.APIVersion = &version
 	}
-	if err := p.Done(); err != nil {
+	if err := p.CheckUnread(); err != nil {
 		return nil, err
 	}
 	var n int
@@ -191,7 +191,7 @@ func UpdateEndpoint(ctx context.Context, c *Call) (any, error) {
 	we.read(c.Params)
 	disabled := we.Status == endpointDisabled
 	c.Params.Boolean("disabled", &disabled)
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	we.Status = endpointEnabled
@@ -206,7 +206,7 @@ func UpdateEndpoint(ctx context.Context, c *Call) (any, error) {
 
 // DeleteEndpoint answers DELETE /v1/webhook_endpoints/{id}.
 func DeleteEndpoint(ctx context.Context, c *Call) (any, error) {
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	we, err := Endpoints.Get(ctx, c.Q, c.ID, "id")
@@ -236,7 +236,7 @@ func (e *Engine) address(ctx context.Context, id string) (url, secret string, er
 			return we.URL, kept.Secret, nil
 		}
 	}
-	if errors.Is(err, ErrAbsent) {
+	if errors.Is(err, ErrNotFound) {
 		err = errUnsent
 	}
 	return "", "", err

@@ -96,8 +96,8 @@ func (e *Engine) Run(ctx context.Context) error {
 
 // Wake makes Run check both clocks. Call it after the clock was moved.
 func (e *Engine) Wake() {
-	poke(e.timers)
-	poke(e.deliver)
+	wakeUp(e.timers)
+	wakeUp(e.deliver)
 }
 
 // Log returns the log for failures that clients are not told about.
@@ -106,11 +106,11 @@ func (e *Engine) Log() *slog.Logger { return e.cfg.Log }
 // Now returns the sandbox's time.
 func (e *Engine) Now() time.Time { return e.cfg.Clock.Now() }
 
-// Alone reports whether the provider runs without the service.
-func (e *Engine) Alone() bool { return e.cfg.Root == "" }
+// IsStandalone reports whether the provider runs without the service.
+func (e *Engine) IsStandalone() bool { return e.cfg.Root == "" }
 
-// poke sends a signal unless one is already waiting. It never blocks.
-func poke(signal chan struct{}) {
+// wakeUp sends a signal unless one is already waiting. It never blocks.
+func wakeUp(signal chan struct{}) {
 	select {
 	case signal <- struct{}{}:
 	default:

@@ -80,16 +80,16 @@ const maxEventTypes = 20
 // ListEvents answers GET /v1/events.
 func ListEvents(ctx context.Context, c *Call) (any, error) {
 	var f Filter
-	f.Equals(c.Params, "type", "$.type")
+	f.AddEqual(c.Params, "type", "$.type")
 	types := c.Params.Texts("types")
 	if len(types) > maxEventTypes {
 		return nil, form.Refuse("types", "", "You may list at most %d types.", maxEventTypes)
 	}
-	f.Among("$.type", types)
+	f.AddIn("$.type", types)
 	if c.Params.Has("delivery_success") {
 		var delivered bool
 		c.Params.Boolean("delivery_success", &delivered)
-		f.And(`(doc ->> '$.pending_webhooks' = 0) = ?`, delivered)
+		f.AddCondition(`(doc ->> '$.pending_webhooks' = 0) = ?`, delivered)
 	}
 	return Events.Page(ctx, c, f)
 }
@@ -105,12 +105,12 @@ func Difference(before, after any) (map[string]any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return changed(old, now), nil
+	return changedFields(old, now), nil
 }
 
-// changed compares objects field by field and lists as a whole. A field that is
+// changedFields compares objects field by field and lists as a whole. A field that is
 // new counts as having been null.
-func changed(old, now map[string]any) map[string]any {
+func changedFields(old, now map[string]any) map[string]any {
 	previous := map[string]any{}
 	for key, value := range now {
 		was := old[key]
@@ -120,7 +120,7 @@ func changed(old, now map[string]any) map[string]any {
 		wasMap, ok1 := was.(map[string]any)
 		isMap, ok2 := value.(map[string]any)
 		if ok1 && ok2 && isMap["object"] == nil {
-			previous[key] = changed(wasMap, isMap)
+			previous[key] = changedFields(wasMap, isMap)
 			continue
 		}
 		previous[key] = was

@@ -14,9 +14,9 @@ import (
 // list counts as one.
 const maxExpand = 4
 
-// expandable returns the type of the object whose id is held by the field;
+// expandableType returns the type of the object whose id is held by the field;
 // empty if the field cannot be expanded.
-func expandable(field string) string {
+func expandableType(field string) string {
 	switch field {
 	case "customer", "product", "subscription", "invoice", "payment_intent", "charge", "payment_method", "price":
 		return field
@@ -61,7 +61,7 @@ func (e *Engine) render(ctx context.Context, q Querier, answer any, expand []str
 	for _, full := range expand {
 		path := strings.Split(full, ".")
 		if len(path) > maxExpand {
-			return nil, form.Unstarted(form.Refuse("expand", "", "You cannot expand more than %d levels of a property. Property: %s", maxExpand, full))
+			return nil, form.MarkUnstarted(form.Refuse("expand", "", "You cannot expand more than %d levels of a property. Property: %s", maxExpand, full))
 		}
 		if err := e.expandIn(ctx, q, m, "", path, full); err != nil {
 			return nil, err
@@ -99,7 +99,7 @@ func (e *Engine) expandIn(ctx context.Context, q Querier, at any, owner string, 
 	value, known := m[field]
 	if !known {
 		included, err := e.include(ctx, q, m, owner, field)
-		if errors.Is(err, ErrAbsent) {
+		if errors.Is(err, ErrNotFound) {
 			return notExpandable(full)
 		}
 		if err != nil {
@@ -112,7 +112,7 @@ func (e *Engine) expandIn(ctx context.Context, q Querier, at any, owner string, 
 	case nil:
 		return nil
 	case string:
-		kind := expandable(field)
+		kind := expandableType(field)
 		if kind == "" || plainID(owner, field) {
 			return notExpandable(full)
 		}
@@ -142,7 +142,7 @@ type ListReader func(ctx context.Context, q Querier, id string) (any, error)
 func (e *Engine) include(ctx context.Context, q Querier, m map[string]any, owner, field string) (map[string]any, error) {
 	read, known := e.cfg.Lists[owner+"."+field]
 	if !known {
-		return nil, ErrAbsent
+		return nil, ErrNotFound
 	}
 	id, _ := m["id"].(string)
 	included, err := read(ctx, q, id)
@@ -154,7 +154,7 @@ func (e *Engine) include(ctx context.Context, q Querier, m map[string]any, owner
 
 // ReadList returns the objects that fulfil a condition on doc as a list.
 func ReadList[T Object](ctx context.Context, q Querier, k Kind[T], url, condition string, args ...any) (any, error) {
-	found, err := k.Where(ctx, q, condition, args...)
+	found, err := k.FindWhere(ctx, q, condition, args...)
 	if err != nil {
 		return nil, err
 	}
@@ -175,5 +175,5 @@ func load(ctx context.Context, q Querier, kind, id string) (map[string]any, erro
 
 // notExpandable returns the refusal of a path.
 func notExpandable(full string) error {
-	return form.Unstarted(form.Refuse("expand", "", "This property cannot be expanded (%s).", full))
+	return form.MarkUnstarted(form.Refuse("expand", "", "This property cannot be expanded (%s).", full))
 }

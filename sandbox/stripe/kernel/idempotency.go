@@ -26,16 +26,16 @@ type idempotent struct {
 // path.
 func newIdempotent(key, endpoint string, values url.Values) (idempotent, error) {
 	if len(key) > 255 {
-		return idempotent{}, form.Unstarted(form.Refuse("", "", "Idempotency keys can be at most 255 characters."))
+		return idempotent{}, form.MarkUnstarted(form.Refuse("", "", "Idempotency keys can be at most 255 characters."))
 	}
 	sum := sha256.Sum256([]byte(values.Encode())) // sorted by name
 	return idempotent{key: key, endpoint: endpoint, fingerprint: hex.EncodeToString(sum[:])}, nil
 }
 
-// recall returns the answer that was given to the same request before.
+// loadAnswer returns the answer that was given to the same request before.
 // Errors: ErrAbsent if the key is new. Two requests with one key at the same time
 // cannot both find it new, because each looks in its own write transaction.
-func (i idempotent) recall(ctx context.Context, st *Step) (answer, error) {
+func (i idempotent) loadAnswer(ctx context.Context, st *Step) (answer, error) {
 	var stored idempotent
 	a := answer{replayed: true}
 	err := st.Q.QueryRowContext(ctx, `
@@ -44,7 +44,7 @@ func (i idempotent) recall(ctx context.Context, st *Step) (answer, error) {
 		Scan(&stored.endpoint, &stored.fingerprint, &a.status, &a.body)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
-		return answer{}, ErrAbsent
+		return answer{}, ErrNotFound
 	case err != nil:
 		return answer{}, fmt.Errorf("recall idempotency key: %w", err)
 	case stored.endpoint != i.endpoint:
@@ -55,8 +55,8 @@ func (i idempotent) recall(ctx context.Context, st *Step) (answer, error) {
 	return a, nil
 }
 
-// remember stores the answer in the transaction of the request.
-func (i idempotent) remember(ctx context.Context, st *Step, a answer) error {
+// storeAnswer stores the answer in the transaction of the request.
+func (i idempotent) storeAnswer(ctx context.Context, st *Step, a answer) error {
 	if _, err := st.Q.ExecContext(ctx, `DELETE FROM stripe_idempotency WHERE stored_at < ?`, st.realNow-idempotencyLife.Milliseconds()); err != nil {
 		return fmt.Errorf("drop old idempotency keys: %w", err)
 	}

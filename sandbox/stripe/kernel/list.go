@@ -16,34 +16,34 @@ type Filter struct {
 	args []any
 }
 
-// And adds an SQL condition on the columns of stripe_objects.
-func (f *Filter) And(condition string, args ...any) {
+// AddCondition adds an SQL condition on the columns of stripe_objects.
+func (f *Filter) AddCondition(condition string, args ...any) {
 	f.sql += " AND " + condition
 	f.args = append(f.args, args...)
 }
 
-// Equals lets only objects pass whose field at path equals the parameter, if
+// AddEqual lets only objects pass whose field at path equals the parameter, if
 // that was given.
-func (f *Filter) Equals(p *form.Params, key, path string) {
-	if value, ok := p.Filled(key); ok {
-		f.And(`doc ->> '`+path+`' = ?`, value)
+func (f *Filter) AddEqual(p *form.Params, key, path string) {
+	if value, ok := p.ReadFilled(key); ok {
+		f.AddCondition(`doc ->> '`+path+`' = ?`, value)
 	}
 }
 
-// OneOf is Equals for a field that has one of a few values: any other is refused.
-func (f *Filter) OneOf(p *form.Params, key, path string, values ...string) {
+// AddOneOf is Equals for a field that has one of a few values: any other is refused.
+func (f *Filter) AddOneOf(p *form.Params, key, path string, values ...string) {
 	var value string
 	if p.Choice(key, &value, values...); value != "" {
-		f.And(`doc ->> '`+path+`' = ?`, value)
+		f.AddCondition(`doc ->> '`+path+`' = ?`, value)
 	}
 }
 
-// Holds is Equals for a boolean field.
-func (f *Filter) Holds(p *form.Params, key, path string) {
+// AddBool is Equals for a boolean field.
+func (f *Filter) AddBool(p *form.Params, key, path string) {
 	if p.Has(key) {
 		var value bool
 		p.Boolean(key, &value)
-		f.And(`doc ->> '`+path+`' = ?`, value)
+		f.AddCondition(`doc ->> '`+path+`' = ?`, value)
 	}
 }
 
@@ -51,15 +51,15 @@ func (f *Filter) Holds(p *form.Params, key, path string) {
 // names. Without it, and if hide is set, those of test clocks are left out.
 func (f *Filter) OnClock(p *form.Params, hide bool) {
 	if p.Has("test_clock") {
-		f.Equals(p, "test_clock", "$.test_clock")
+		f.AddEqual(p, "test_clock", "$.test_clock")
 	} else if hide {
-		f.And(`doc ->> '$.test_clock' IS NULL`)
+		f.AddCondition(`doc ->> '$.test_clock' IS NULL`)
 	}
 }
 
-// Among lets only objects pass whose field at path is one of the values, if
+// AddIn lets only objects pass whose field at path is one of the values, if
 // there are any.
-func (f *Filter) Among(path string, values []string) {
+func (f *Filter) AddIn(path string, values []string) {
 	if len(values) == 0 {
 		return
 	}
@@ -67,16 +67,16 @@ func (f *Filter) Among(path string, values []string) {
 	for _, value := range values[1:] {
 		marks, args = marks+", ?", append(args, value)
 	}
-	f.And(`doc ->> '`+path+`' IN (`+marks+`)`, args...)
+	f.AddCondition(`doc ->> '`+path+`' IN (`+marks+`)`, args...)
 }
 
 // created reads the parameter created: a moment, or a range with gt, gte, lt
 // and lte.
 func (f *Filter) created(p *form.Params) {
-	if p.Plain("created") {
+	if p.IsPlain("created") {
 		var at int64
 		p.Integer("created", 0, 1<<40, &at)
-		f.And(`created = ?`, at)
+		f.AddCondition(`created = ?`, at)
 		return
 	}
 	given := p.Hash("created")
@@ -87,7 +87,7 @@ func (f *Filter) created(p *form.Params) {
 		if given.Has(bound[0]) {
 			var at int64
 			given.Integer(bound[0], 0, 1<<40, &at)
-			f.And(`created `+bound[1]+` ?`, at)
+			f.AddCondition(`created `+bound[1]+` ?`, at)
 		}
 	}
 }
@@ -115,7 +115,7 @@ func readCursor(p *form.Params) cursor {
 func (k Kind[T]) Page(ctx context.Context, c *Call, f Filter) (any, error) {
 	f.created(c.Params)
 	at := readCursor(c.Params)
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	order := "DESC"
@@ -125,13 +125,13 @@ func (k Kind[T]) Page(ctx context.Context, c *Call, f Filter) (any, error) {
 		if err != nil {
 			return nil, err
 		}
-		f.And(`seq < ?`, seq)
+		f.AddCondition(`seq < ?`, seq)
 	case at.before != "":
 		seq, err := k.seq(ctx, c.Q, at.before, "ending_before")
 		if err != nil {
 			return nil, err
 		}
-		f.And(`seq > ?`, seq)
+		f.AddCondition(`seq > ?`, seq)
 		order = "ASC" // nearest to the cursor first; reversed below
 	}
 	query := `SELECT doc FROM stripe_objects WHERE kind = ?` + f.sql + ` ORDER BY seq ` + order + ` LIMIT ?`
@@ -160,7 +160,7 @@ func (k Kind[T]) seq(ctx context.Context, q Querier, id, param string) (int64, e
 	var seq int64
 	err := q.QueryRowContext(ctx, `SELECT seq FROM stripe_objects WHERE kind = ? AND id = ?`, k.Name, id).Scan(&seq)
 	if errors.Is(err, sql.ErrNoRows) {
-		return 0, form.Missing(k.Label, id, param)
+		return 0, form.NewMissing(k.Label, id, param)
 	}
 	return seq, err
 }
@@ -169,14 +169,14 @@ func (k Kind[T]) seq(ctx context.Context, q Querier, id, param string) (int64, e
 // one, in their own order.
 func SlicePage[T Object](c *Call, url, label string, all []T) (any, error) {
 	at := readCursor(c.Params)
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	limit := int(at.limit)
 	place := func(id, param string) (int, error) {
 		i := slices.IndexFunc(all, func(o T) bool { return o.Head().ID == id })
 		if i < 0 {
-			return 0, form.Missing(label, id, param)
+			return 0, form.NewMissing(label, id, param)
 		}
 		return i, nil
 	}

@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Newest reads up to limit objects that fulfil an SQL condition on the columns of
+// FindNewest reads up to limit objects that fulfil an SQL condition on the columns of
 // stripe_objects, newest first, beginning after the one with the id before, if that
 // is given. more says that there are older ones.
-func (k Kind[T]) Newest(ctx context.Context, q Querier, limit int, before, condition string, args ...any) (found []*T, more bool, err error) {
+func (k Kind[T]) FindNewest(ctx context.Context, q Querier, limit int, before, condition string, args ...any) (found []*T, more bool, err error) {
 	query := `SELECT doc FROM stripe_objects WHERE kind = ? AND ` + condition
 	args = append([]any{k.Name}, args...)
 	if before != "" {

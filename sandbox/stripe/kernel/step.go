@@ -50,10 +50,10 @@ func (e *Engine) Write(ctx context.Context, change func(ctx context.Context, st 
 		return fmt.Errorf("commit: %w", err)
 	}
 	if st.emitted > 0 {
-		poke(e.deliver)
+		wakeUp(e.deliver)
 	}
 	if st.timed {
-		poke(e.timers)
+		wakeUp(e.timers)
 	}
 	return nil
 }

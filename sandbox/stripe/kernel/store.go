@@ -55,8 +55,8 @@ CREATE INDEX IF NOT EXISTS stripe_deliveries_event ON stripe_deliveries (event);
 CREATE INDEX IF NOT EXISTS stripe_deliveries_object ON stripe_deliveries (object, seq);
 `
 
-// ErrAbsent says that what was to be read does not exist.
-var ErrAbsent = errors.New("it does not exist")
+// ErrNotFound says that what was to be read does not exist.
+var ErrNotFound = errors.New("it does not exist")
 
 // Querier is a transaction, or the database itself outside of one.
 type Querier interface {
@@ -94,7 +94,7 @@ func (k Kind[T]) Find(ctx context.Context, q Querier, id string) (*T, error) {
 	var doc []byte
 	err := q.QueryRowContext(ctx, `SELECT doc FROM stripe_objects WHERE kind = ? AND id = ?`, k.Name, id).Scan(&doc)
 	if errors.Is(err, sql.ErrNoRows) {
-		err = ErrAbsent
+		err = ErrNotFound
 	}
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", k.Name, id, err)
@@ -106,15 +106,15 @@ func (k Kind[T]) Find(ctx context.Context, q Querier, id string) (*T, error) {
 // the parameter that had the id.
 func (k Kind[T]) Get(ctx context.Context, q Querier, id, param string) (*T, error) {
 	o, err := k.Find(ctx, q, id)
-	if errors.Is(err, ErrAbsent) {
-		err = form.Missing(k.Label, id, param)
+	if errors.Is(err, ErrNotFound) {
+		err = form.NewMissing(k.Label, id, param)
 	}
 	return o, err
 }
 
-// Where reads the objects that fulfil an SQL condition on the columns of
+// FindWhere reads the objects that fulfil an SQL condition on the columns of
 // stripe_objects, oldest first.
-func (k Kind[T]) Where(ctx context.Context, q Querier, condition string, args ...any) ([]*T, error) {
+func (k Kind[T]) FindWhere(ctx context.Context, q Querier, condition string, args ...any) ([]*T, error) {
 	docs, err := docs(ctx, q, `SELECT doc FROM stripe_objects WHERE kind = ? AND `+condition+` ORDER BY seq`, append([]any{k.Name}, args...)...)
 	if err != nil {
 		return nil, fmt.Errorf("read %ss: %w", k.Name, err)

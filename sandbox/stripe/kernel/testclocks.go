@@ -62,12 +62,12 @@ func (st *Step) Follow(ctx context.Context, ids ...string) error {
 	return nil
 }
 
-// followed are the parameters that name an object whose test clock a request
+// clockParams are the parameters that name an object whose test clock a request
 // goes by, besides the one in its path.
-func followed(p *form.Params) []string {
+func clockParams(p *form.Params) []string {
 	return []string{
-		p.Peek("test_clock"), p.Peek("customer"), p.Peek("subscription"), p.Peek("invoice"), p.Peek("payment_intent"), p.Peek("charge"),
-		p.Peek("payload", "stripe_customer_id"),
+		p.PeekValue("test_clock"), p.PeekValue("customer"), p.PeekValue("subscription"), p.PeekValue("invoice"), p.PeekValue("payment_intent"), p.PeekValue("charge"),
+		p.PeekValue("payload", "stripe_customer_id"),
 	}
 }
 
@@ -82,7 +82,7 @@ func (st *Step) Advance(ctx context.Context, tc *TestClock, to int64) error {
 // settleTestClocks does what becomes due until the moments to which test clocks
 // are being advanced.
 func (e *Engine) settleTestClocks(ctx context.Context) error {
-	moving, err := TestClocks.Where(ctx, e.cfg.DB, `doc ->> '$.status' = ?`, ClockAdvancing)
+	moving, err := TestClocks.FindWhere(ctx, e.cfg.DB, `doc ->> '$.status' = ?`, ClockAdvancing)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (e *Engine) settleTestClocks(ctx context.Context) error {
 		}
 		err := e.Write(ctx, func(ctx context.Context, st *Step) error {
 			tc, err := TestClocks.Find(ctx, st.Q, tc.ID)
-			if errors.Is(err, ErrAbsent) || err == nil && tc.Status != ClockAdvancing {
+			if errors.Is(err, ErrNotFound) || err == nil && tc.Status != ClockAdvancing {
 				return nil // another request has done it
 			}
 			if err != nil {

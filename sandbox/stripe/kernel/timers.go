@@ -55,7 +55,7 @@ func (e *Engine) Settle(ctx context.Context) error {
 func (e *Engine) settleTimers(ctx context.Context, clock string, now func() int64) error {
 	for {
 		next, err := nextTimer(ctx, e.cfg.DB, clock)
-		if errors.Is(err, ErrAbsent) {
+		if errors.Is(err, ErrNotFound) {
 			return nil
 		}
 		if err != nil || next.at > now() {
@@ -63,7 +63,7 @@ func (e *Engine) settleTimers(ctx context.Context, clock string, now func() int6
 		}
 		err = e.Write(ctx, func(ctx context.Context, st *Step) error {
 			due, err := nextTimer(ctx, st.Q, clock)
-			if errors.Is(err, ErrAbsent) || err == nil && due.at > now() {
+			if errors.Is(err, ErrNotFound) || err == nil && due.at > now() {
 				return nil // another request has done it
 			}
 			if err != nil {
@@ -96,7 +96,7 @@ func nextTimer(ctx context.Context, q Querier, clock string) (timer, error) {
 	var t timer
 	err := q.QueryRowContext(ctx, `SELECT kind, object, at FROM stripe_timers WHERE clock = ? ORDER BY at, object, kind LIMIT 1`, clock).Scan(&t.kind, &t.object, &t.at)
 	if errors.Is(err, sql.ErrNoRows) {
-		return t, ErrAbsent
+		return t, ErrNotFound
 	}
 	if err != nil {
 		return t, fmt.Errorf("read timers: %w", err)

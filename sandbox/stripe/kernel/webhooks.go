@@ -63,7 +63,7 @@ func (st *Step) queueEvent(ctx context.Context, event, eventType, object string)
 	for n, d := range deliveries {
 		after := object
 		if !d.Ordered {
-			after = Alone(event, n)
+			after = AloneKey(event, n)
 		}
 		for _, we := range to {
 			if err := st.enqueue(ctx, event, we.ID, after, d.Late); err != nil {
@@ -77,9 +77,9 @@ func (st *Step) queueEvent(ctx context.Context, event, eventType, object string)
 	return int64(len(to)), nil
 }
 
-// Alone is stored in place of the object of a delivery that need not wait for
+// AloneKey is stored in place of the object of a delivery that need not wait for
 // any other. n tells several deliveries of one event apart.
-func Alone(event string, n int) string { return event + "#" + strconv.Itoa(n) }
+func AloneKey(event string, n int) string { return event + "#" + strconv.Itoa(n) }
 
 // Resend queues an event once more for every endpoint that takes it, after the
 // earlier deliveries about the object. It returns how many deliveries that makes.
@@ -177,7 +177,7 @@ func (e *Engine) dispatch(ctx context.Context, out *outbox) (time.Duration, erro
 		out.workers.Go(func() {
 			if taken, whole := e.attemptDelivery(ctx, d); whole {
 				out.done <- attempted{d, taken}
-				poke(e.deliver) // there is room again, and the object's next event may be due
+				wakeUp(e.deliver) // there is room again, and the object's next event may be due
 			}
 		})
 	}

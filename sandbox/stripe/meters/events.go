@@ -44,22 +44,22 @@ func CreateEvent(ctx context.Context, c *kernel.Call) (any, error) {
 	}
 	p := c.Params
 	p.Require("event_name", "payload")
-	p.Short("event_name", 100, &e.EventName)
-	p.Short("identifier", 100, &e.Identifier)
+	p.ReadShort("event_name", 100, &e.EventName)
+	p.ReadShort("identifier", 100, &e.Identifier)
 	p.Integer("timestamp", 0, 1<<40, &e.Timestamp)
 	payload := p.Hash("payload")
 	if payload == nil {
-		p.Filled("payload")
+		p.ReadFilled("payload")
 	} else {
 		for _, key := range payload.Keys() {
-			value, _ := payload.Filled(key)
+			value, _ := payload.ReadFilled(key)
 			if utf8.RuneCountInString(value) > 100 {
 				payload.Fail(key, "", "Invalid string: %s must be at most 100 characters", payload.Name(key))
 			}
 			e.Payload[key] = value
 		}
 	}
-	if err := p.Done(); err != nil {
+	if err := p.CheckUnread(); err != nil {
 		return nil, err
 	}
 	switch age := c.Now - e.Timestamp; {
@@ -74,7 +74,7 @@ func CreateEvent(ctx context.Context, c *kernel.Call) (any, error) {
 // addUsage stores an event for the customer that it names.
 func addUsage(ctx context.Context, st *kernel.Step, e event) error {
 	m, err := activeMeter(ctx, st, e.EventName)
-	if errors.Is(err, kernel.ErrAbsent) {
+	if errors.Is(err, kernel.ErrNotFound) {
 		return form.Refuse("event_name", "no_meter", "No active meter found for the event name '%s'.", e.EventName)
 	}
 	if err != nil {
@@ -85,7 +85,7 @@ func addUsage(ctx context.Context, st *kernel.Step, e event) error {
 	if !given {
 		return form.Refuse("payload", "meter_event_no_customer_defined", "The payload must have the key '%s'.", mapping)
 	}
-	_, err = customers.Live(ctx, st, id, "payload["+mapping+"]")
+	_, err = customers.FindLive(ctx, st, id, "payload["+mapping+"]")
 	if missing, ok := errors.AsType[*form.Error](err); ok {
 		return reportError(ctx, st, m, e, "meter_event_customer_not_found", missing.Message)
 	}

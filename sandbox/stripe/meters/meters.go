@@ -13,8 +13,8 @@ var All = kernel.Kind[Meter]{Name: "billing.meter", Prefix: "mtr", Label: "billi
 
 // The statuses of a meter.
 const (
-	Active   = "active"
-	inactive = "inactive"
+	StatusActive = "active"
+	inactive     = "inactive"
 )
 
 // How a meter turns the events of a period into one figure.
@@ -59,14 +59,14 @@ type valueSettings struct {
 // Create answers POST /v1/billing/meters.
 func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	m := Meter{
-		Header: All.Start(c.Now), Status: Active, Updated: c.Now,
+		Header: All.Start(c.Now), Status: StatusActive, Updated: c.Now,
 		CustomerMapping: customerMapping{EventPayloadKey: "stripe_customer_id", Type: "by_id"},
 		ValueSettings:   valueSettings{EventPayloadKey: "value"},
 	}
 	p := c.Params
 	p.Require("default_aggregation", "display_name", "event_name")
-	p.Short("display_name", 250, &m.DisplayName)
-	p.Short("event_name", 100, &m.EventName)
+	p.ReadShort("display_name", 250, &m.DisplayName)
+	p.ReadShort("event_name", 100, &m.EventName)
 	if given := p.Hash("default_aggregation"); given != nil {
 		given.Require("formula")
 		given.Choice("formula", &m.DefaultAggregation.Formula, formulaSum, formulaCount, formulaLast)
@@ -74,13 +74,13 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	if given := p.Hash("customer_mapping"); given != nil {
 		given.Require("event_payload_key", "type")
 		given.Choice("type", &m.CustomerMapping.Type, "by_id")
-		given.Short("event_payload_key", 100, &m.CustomerMapping.EventPayloadKey)
+		given.ReadShort("event_payload_key", 100, &m.CustomerMapping.EventPayloadKey)
 	}
 	if given := p.Hash("value_settings"); given != nil {
 		given.Require("event_payload_key")
-		given.Short("event_payload_key", 100, &m.ValueSettings.EventPayloadKey)
+		given.ReadShort("event_payload_key", 100, &m.ValueSettings.EventPayloadKey)
 	}
-	if err := p.Done(); err != nil {
+	if err := p.CheckUnread(); err != nil {
 		return nil, err
 	}
 	if err := claimEventName(ctx, c.Step, m.EventName); err != nil {
@@ -92,7 +92,7 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 // claimEventName refuses an event name that another active meter has.
 func claimEventName(ctx context.Context, st *kernel.Step, name string) error {
 	taken, err := activeMeter(ctx, st, name)
-	if errors.Is(err, kernel.ErrAbsent) {
+	if errors.Is(err, kernel.ErrNotFound) {
 		return nil
 	}
 	if err == nil {
@@ -103,12 +103,12 @@ func claimEventName(ctx context.Context, st *kernel.Step, name string) error {
 
 // activeMeter reads the active meter for an event name. Errors: kernel.ErrAbsent.
 func activeMeter(ctx context.Context, st *kernel.Step, eventName string) (*Meter, error) {
-	found, err := All.Where(ctx, st.Q, `doc ->> '$.event_name' = ? AND doc ->> '$.status' = ?`, eventName, Active)
+	found, err := All.FindWhere(ctx, st.Q, `doc ->> '$.event_name' = ? AND doc ->> '$.status' = ?`, eventName, StatusActive)
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, kernel.ErrAbsent
+		return nil, kernel.ErrNotFound
 	}
 	return found[0], nil
 }
@@ -121,18 +121,18 @@ func Get(ctx context.Context, c *kernel.Call) (any, error) {
 // Update answers POST /v1/billing/meters/{id}.
 func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	return changeMeter(ctx, c, "billing.meter.updated", func(m *Meter) error {
-		c.Params.Short("display_name", 250, &m.DisplayName)
-		return c.Params.Done()
+		c.Params.ReadShort("display_name", 250, &m.DisplayName)
+		return c.Params.CheckUnread()
 	})
 }
 
 // Deactivate answers POST /v1/billing/meters/{id}/deactivate.
 func Deactivate(ctx context.Context, c *kernel.Call) (any, error) {
 	return changeMeter(ctx, c, "billing.meter.deactivated", func(m *Meter) error {
-		if err := c.Params.Done(); err != nil {
+		if err := c.Params.CheckUnread(); err != nil {
 			return err
 		}
-		if m.Status != Active {
+		if m.Status != StatusActive {
 			return form.Refuse("", "", "The meter %s is not active.", m.ID)
 		}
 		now := c.Now
@@ -144,13 +144,13 @@ func Deactivate(ctx context.Context, c *kernel.Call) (any, error) {
 // Reactivate answers POST /v1/billing/meters/{id}/reactivate.
 func Reactivate(ctx context.Context, c *kernel.Call) (any, error) {
 	return changeMeter(ctx, c, "billing.meter.reactivated", func(m *Meter) error {
-		if err := c.Params.Done(); err != nil {
+		if err := c.Params.CheckUnread(); err != nil {
 			return err
 		}
-		if m.Status == Active {
+		if m.Status == StatusActive {
 			return form.Refuse("", "", "The meter %s is already active.", m.ID)
 		}
-		m.Status, m.StatusTransitions.DeactivatedAt = Active, nil
+		m.Status, m.StatusTransitions.DeactivatedAt = StatusActive, nil
 		return claimEventName(ctx, c.Step, m.EventName)
 	})
 }
@@ -177,8 +177,8 @@ func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
 	if c.Params.Has("status") {
 		var status string
-		c.Params.Choice("status", &status, Active, inactive)
-		f.And(`doc ->> '$.status' = ?`, status)
+		c.Params.Choice("status", &status, StatusActive, inactive)
+		f.AddCondition(`doc ->> '$.status' = ?`, status)
 	}
 	return All.Page(ctx, c, f)
 }

@@ -36,7 +36,7 @@ func TestFormulas(t *testing.T) {
 		report(today-1, customer, "100") // the day before
 		report(today+60, other, "1000")
 		day := w.Get(fmt.Sprintf("/v1/billing/meters/%s/event_summaries?customer=%s&start_time=%d&end_time=%d", id, customer, today, today+86400))
-		day.Shows(t, formula, "data.0.aggregated_value", want, "data.0.start_time", fmt.Sprint(today), "data.0.end_time", fmt.Sprint(today+86400),
+		day.CheckValues(t, formula, "data.0.aggregated_value", want, "data.0.start_time", fmt.Sprint(today), "data.0.end_time", fmt.Sprint(today+86400),
 			"data.0.meter", id, "data.1", "null")
 		hours := w.Get(fmt.Sprintf("/v1/billing/meters/%s/event_summaries?customer=%s&start_time=%d&end_time=%d&value_grouping_window=hour", id, customer, today, today+10800))
 		var got []string
@@ -68,10 +68,10 @@ func TestTheTimeOfAnEvent(t *testing.T) {
 	} {
 		body := fmt.Sprintf("event_name=sum&payload[value]=1&payload[stripe_customer_id]=%s&timestamp=%d", customer, w.Clock.Now().Add(-c.ago).Unix())
 		if c.code == "" {
-			w.Post("/v1/billing/meter_events", body).Shows(t, c.name, "object", "billing.meter_event", "payload.value", "1")
+			w.Post("/v1/billing/meter_events", body).CheckValues(t, c.name, "object", "billing.meter_event", "payload.value", "1")
 			continue
 		}
-		w.Refuses(stripetest.Refusal{Name: c.name, Method: "POST", Path: "/v1/billing/meter_events", Body: body, Code: c.code, Param: "timestamp"})
+		w.CheckRefused(stripetest.Refusal{Name: c.name, Method: "POST", Path: "/v1/billing/meter_events", Body: body, Code: c.code, Param: "timestamp"})
 	}
 }
 
@@ -82,10 +82,10 @@ func TestDuplicatesOfAnEvent(t *testing.T) {
 	meter(w, "sum")
 	body := "event_name=sum&identifier=e1&payload[value]=1&payload[stripe_customer_id]=" + w.Customer()
 	duplicate := stripetest.Refusal{Name: "again", Method: "POST", Path: "/v1/billing/meter_events", Body: body}
-	w.Post("/v1/billing/meter_events", body).Shows(t, "first", "identifier", "e1")
-	w.Refuses(duplicate)
+	w.Post("/v1/billing/meter_events", body).CheckValues(t, "first", "identifier", "e1")
+	w.CheckRefused(duplicate)
 	w.Advance(day - time.Second)
-	w.Refuses(duplicate)
+	w.CheckRefused(duplicate)
 	w.Advance(time.Second) // Stripe promises 24 hours
 	w.Post("/v1/billing/meter_events", body)
 	a, b := w.Post("/v1/billing/meter_events", strings.Replace(body, "identifier=e1&", "", 1)), w.Post("/v1/billing/meter_events", strings.Replace(body, "identifier=e1&", "", 1))
@@ -118,7 +118,7 @@ func TestEventRefusals(t *testing.T) {
 		{"long identifier", "event_name=sum&payload[value]=1&identifier=" + strings.Repeat("x", 101) + who, "", "identifier"},
 		{"time that is no number", "event_name=sum&payload[value]=1&timestamp=today" + who, "parameter_invalid_integer", "timestamp"},
 	} {
-		w.Refuses(stripetest.Refusal{Name: c.name, Method: "POST", Path: "/v1/billing/meter_events", Body: c.body, Code: c.code, Param: c.param})
+		w.CheckRefused(stripetest.Refusal{Name: c.name, Method: "POST", Path: "/v1/billing/meter_events", Body: c.body, Code: c.code, Param: c.param})
 	}
 }
 
@@ -129,23 +129,23 @@ func TestTheLifeOfAMeter(t *testing.T) {
 		"&customer_mapping[type]=by_id&customer_mapping[event_payload_key]=who").At("id")
 	path := "/v1/billing/meters/" + id
 	used := "event_name=data&payload[bytes]=7&payload[who]=" + w.Customer()
-	w.Post("/v1/billing/meter_events", used).Shows(t, "by the meter's own keys", "payload.bytes", "7")
+	w.Post("/v1/billing/meter_events", used).CheckValues(t, "by the meter's own keys", "payload.bytes", "7")
 	w.Advance(time.Hour)
-	w.Post(path, "display_name=Data").Shows(t, "same name", "updated", fmt.Sprint(stripetest.Start.Unix()))
-	w.Post(path, "display_name=Traffic").Shows(t, "renamed", "display_name", "Traffic", "updated", fmt.Sprint(w.Clock.Now().Unix()))
-	w.Refuses(
+	w.Post(path, "display_name=Data").CheckValues(t, "same name", "updated", fmt.Sprint(stripetest.Start.Unix()))
+	w.Post(path, "display_name=Traffic").CheckValues(t, "renamed", "display_name", "Traffic", "updated", fmt.Sprint(w.Clock.Now().Unix()))
+	w.CheckRefused(
 		stripetest.Refusal{Name: "reactivate an active one", Method: "POST", Path: path + "/reactivate"},
 		stripetest.Refusal{Name: "event name is taken", Method: "POST", Path: "/v1/billing/meters", Body: "display_name=x&event_name=data&default_aggregation[formula]=sum", Param: "event_name"},
 	)
-	w.Post(path+"/deactivate", "").Shows(t, "deactivated", "status", "inactive", "status_transitions.deactivated_at", fmt.Sprint(w.Clock.Now().Unix()))
-	w.Refuses(
+	w.Post(path+"/deactivate", "").CheckValues(t, "deactivated", "status", "inactive", "status_transitions.deactivated_at", fmt.Sprint(w.Clock.Now().Unix()))
+	w.CheckRefused(
 		stripetest.Refusal{Name: "deactivate again", Method: "POST", Path: path + "/deactivate"},
 		stripetest.Refusal{Name: "event of an inactive meter", Method: "POST", Path: "/v1/billing/meter_events", Body: used, Code: "no_meter", Param: "event_name"},
 	)
 	heir := w.Post("/v1/billing/meters", "display_name=Heir&event_name=data&default_aggregation[formula]=count").At("id")
-	w.Refuses(stripetest.Refusal{Name: "the name went to another", Method: "POST", Path: path + "/reactivate", Param: "event_name"})
+	w.CheckRefused(stripetest.Refusal{Name: "the name went to another", Method: "POST", Path: path + "/reactivate", Param: "event_name"})
 	w.Post("/v1/billing/meters/"+heir+"/deactivate", "")
-	w.Post(path+"/reactivate", "").Shows(t, "reactivated", "status", "active", "status_transitions.deactivated_at", "null")
+	w.Post(path+"/reactivate", "").CheckValues(t, "reactivated", "status", "active", "status_transitions.deactivated_at", "null")
 	for query, want := range map[string][]string{"": {heir, id}, "?status=active": {id}, "?status=inactive": {heir}} {
 		if diff := cmp.Diff(want, w.IDs("/v1/billing/meters"+query)); diff != "" {
 			t.Errorf("%q (-want +got):\n%s", query, diff)
@@ -168,7 +168,7 @@ func TestMeterRefusals(t *testing.T) {
 		{"display_name=a&event_name=a&default_aggregation[formula]=sum&customer_mapping[type]=by_id", "parameter_missing", "customer_mapping[event_payload_key]"},
 		{"display_name=a&event_name=a&default_aggregation[formula]=sum&customer_mapping[type]=by_name&customer_mapping[event_payload_key]=a", "", "customer_mapping[type]"},
 	} {
-		w.Refuses(stripetest.Refusal{Name: c.body, Method: "POST", Path: "/v1/billing/meters", Body: c.body, Code: c.code, Param: c.param})
+		w.CheckRefused(stripetest.Refusal{Name: c.body, Method: "POST", Path: "/v1/billing/meters", Body: c.body, Code: c.code, Param: c.param})
 	}
 	for _, c := range []struct{ query, code, param string }{
 		{"start_time=0&end_time=60", "parameter_missing", "customer"},
@@ -183,9 +183,9 @@ func TestMeterRefusals(t *testing.T) {
 		{"customer=" + customer + "&start_time=0&end_time=36003600&value_grouping_window=hour", "", "end_time"},
 		{"customer=" + customer + "&start_time=0&end_time=3600&value_grouping_window=week", "", "value_grouping_window"},
 	} {
-		w.Refuses(stripetest.Refusal{Name: c.query, Method: "GET", Path: path + "/event_summaries?" + c.query, Code: c.code, Param: c.param})
+		w.CheckRefused(stripetest.Refusal{Name: c.query, Method: "GET", Path: path + "/event_summaries?" + c.query, Code: c.code, Param: c.param})
 	}
-	w.Refuses(
+	w.CheckRefused(
 		stripetest.Refusal{Name: "unknown meter", Method: "GET", Path: "/v1/billing/meters/mtr_x", Status: 404, Code: "resource_missing", Param: "id"},
 		stripetest.Refusal{Name: "summaries of an unknown meter", Method: "GET", Path: "/v1/billing/meters/mtr_x/event_summaries?customer=" + customer + "&start_time=0&end_time=60", Status: 404, Code: "resource_missing", Param: "id"},
 		stripetest.Refusal{Name: "status", Method: "GET", Path: "/v1/billing/meters?status=odd", Param: "status"},

@@ -64,7 +64,7 @@ func ListSummaries(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	if !p.Failed() {
-		if _, err := customers.Live(ctx, c.Step, customer, "customer"); err != nil {
+		if _, err := customers.FindLive(ctx, c.Step, customer, "customer"); err != nil {
 			return nil, err
 		}
 	}

@@ -24,9 +24,11 @@ func Parse(html string) *template.Template { return theme.Card(partsHTML+html, n
 // Reader is who a page is for.
 type Reader struct{ theme.Reader }
 
-// For returns the reader of a page: in the first known of some locales, else in the one that
+// NewReader returns the reader of a page: in the first known of some locales, else in the one that
 // the browser asks for.
-func For(b theme.Brand, r *http.Request, wanted ...string) Reader { return Reader{b.For(r, wanted...)} }
+func NewReader(b theme.Brand, r *http.Request, wanted ...string) Reader {
+	return Reader{b.NewReader(r, wanted...)}
+}
 
 // Amount writes an amount of minor units.
 func (r Reader) Amount(amount int64, currency string) string {
@@ -53,9 +55,9 @@ func (r Reader) Price(p catalog.Price) string {
 // BackLink is the link back to the site that the reader came from.
 type BackLink struct{ ID, URL, Text string }
 
-// Confirmed is the value of the field authentication with which a payer confirms
+// ConfirmedValue is the value of the field authentication with which a payer confirms
 // a payment (3-D Secure). Any other one refuses it.
-const Confirmed = "confirmed"
+const ConfirmedValue = "confirmed"
 
 // Confirmation is what the part confirmation shows: the question of the payer's
 // bank, whose answer is sent to Action. Amount is empty if only the card itself

@@ -30,7 +30,7 @@ type authentication struct {
 
 // askPayer lets a payment wait until its payer confirms it.
 func askPayer(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.PaymentMethod) error {
-	pi.Status, pi.PaymentMethod, pi.LastPaymentError = RequiresAction, &pm.ID, nil
+	pi.Status, pi.PaymentMethod, pi.LastPaymentError = StatusRequiresAction, &pm.ID, nil
 	pi.NextAction = &nextAction{Type: "use_stripe_sdk"}
 	pi.NextAction.UseStripeSDK.Type, pi.NextAction.UseStripeSDK.Source = "three_d_secure_redirect", pi.ID
 	return st.Create(ctx, "payment_intent.requires_action", pi)
@@ -45,8 +45,8 @@ func Confirm(ctx context.Context, st *kernel.Step, pi *Intent) error {
 	return pi.succeed(ctx, st, newCharge(pi, pm, st.Now))
 }
 
-// Refuse ends the attempt to pay an intent whose payer did not confirm it.
+// FailConfirmation ends the attempt to pay an intent whose payer did not confirm it.
 // Another one may follow.
-func Refuse(ctx context.Context, st *kernel.Step, pi *Intent) error {
+func FailConfirmation(ctx context.Context, st *kernel.Step, pi *Intent) error {
 	return pi.fail(ctx, st, customers.FailedAuthentication())
 }

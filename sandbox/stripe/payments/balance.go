@@ -25,7 +25,7 @@ type balanceSum struct {
 // GetBalance answers GET /v1/balance: what was charged and not refunded, by
 // currency.
 func GetBalance(ctx context.Context, c *kernel.Call) (any, error) {
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	rows, err := c.Q.QueryContext(ctx, `

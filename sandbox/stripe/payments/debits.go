@@ -31,7 +31,7 @@ type chargeDebit struct {
 func startDebit(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.PaymentMethod) error {
 	ch := newCharge(pi, pm, st.Now)
 	ch.Status, ch.Paid = "pending", false
-	pi.Status, pi.LatestCharge, pi.PaymentMethod, pi.LastPaymentError, pi.NextAction = Processing, &ch.ID, &pm.ID, nil, nil
+	pi.Status, pi.LatestCharge, pi.PaymentMethod, pi.LastPaymentError, pi.NextAction = StatusProcessing, &ch.ID, &pm.ID, nil, nil
 	pi.PaymentMethodTypes = []string{customers.MethodDebit}
 	if err := st.Create(ctx, "charge.pending", ch); err != nil {
 		return err

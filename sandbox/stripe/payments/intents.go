@@ -16,10 +16,10 @@ var (
 
 // The statuses of a payment that has begun and not ended.
 const (
-	// Processing is that of a debit until its outcome is known.
-	Processing = "processing"
-	// RequiresAction is that of a payment which its payer has to confirm.
-	RequiresAction = "requires_action"
+	// StatusProcessing is that of a debit until its outcome is known.
+	StatusProcessing = "processing"
+	// StatusRequiresAction is that of a payment which its payer has to confirm.
+	StatusRequiresAction = "requires_action"
 
 	requiresMethod = "requires_payment_method"
 )
@@ -168,7 +168,7 @@ func Pay(ctx context.Context, st *kernel.Step, pi *Intent, pm *customers.Payment
 	}
 	ch := newCharge(pi, pm, st.Now)
 	if pm.Declines(present) {
-		why := customers.DeclinedCard()
+		why := customers.NewDeclinedError()
 		why.Charge = ch.ID
 		ch.fail(why)
 		pi.LatestCharge = &ch.ID

@@ -19,8 +19,8 @@ func TestRefundsOfAPayment(t *testing.T) {
 	w := stripetest.New(t)
 	pi := intent(w, w.Subscribe(w.Price(1000, "eur", "month"), "pm_card_visa"))
 	id, charge := pi.At("payment.payment_intent.id"), pi.At("payment.payment_intent.latest_charge")
-	pi.Shows(t, "payment", "status", "paid", "amount_paid", "1000", "payment.payment_intent.status", "succeeded", "payment.payment_intent.amount_received", "1000")
-	w.Refuses(
+	pi.CheckValues(t, "payment", "status", "paid", "amount_paid", "1000", "payment.payment_intent.status", "succeeded", "payment.payment_intent.amount_received", "1000")
+	w.CheckRefused(
 		stripetest.Refusal{Name: "nothing to refund", Method: "POST", Path: "/v1/refunds", Code: "parameter_missing", Param: "payment_intent"},
 		stripetest.Refusal{Name: "charge and intent", Method: "POST", Path: "/v1/refunds", Body: "charge=" + charge + "&payment_intent=" + id, Code: "parameter_missing", Param: "payment_intent"},
 		stripetest.Refusal{Name: "unknown charge", Method: "POST", Path: "/v1/refunds", Body: "charge=ch_x", Code: "resource_missing", Param: "charge"},
@@ -34,13 +34,13 @@ func TestRefundsOfAPayment(t *testing.T) {
 	if diff := cmp.Diff([]string{"refund.created", "charge.refunded"}, events); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
 	}
-	first.Shows(t, "a part", "amount", "999", "status", "succeeded", "charge", charge, "reason", "duplicate", "metadata.a", "b", "livemode", "null")
-	w.Get("/v1/charges/"+charge).Shows(t, "charge", "amount_refunded", "999", "refunded", "false")
-	w.Refuses(stripetest.Refusal{Name: "more than is left", Method: "POST", Path: "/v1/refunds", Body: "amount=2&charge=" + charge, Param: "amount"})
+	first.CheckValues(t, "a part", "amount", "999", "status", "succeeded", "charge", charge, "reason", "duplicate", "metadata.a", "b", "livemode", "null")
+	w.Get("/v1/charges/"+charge).CheckValues(t, "charge", "amount_refunded", "999", "refunded", "false")
+	w.CheckRefused(stripetest.Refusal{Name: "more than is left", Method: "POST", Path: "/v1/refunds", Body: "amount=2&charge=" + charge, Param: "amount"})
 	rest := w.Post("/v1/refunds", "charge="+charge)
-	rest.Shows(t, "the rest", "amount", "1", "payment_intent", id, "reason", "null")
-	w.Get("/v1/charges/"+charge+"?expand[]=refunds").Shows(t, "charge", "amount_refunded", "1000", "refunded", "true", "refunds.data.1.amount", "1")
-	w.Refuses(
+	rest.CheckValues(t, "the rest", "amount", "1", "payment_intent", id, "reason", "null")
+	w.Get("/v1/charges/"+charge+"?expand[]=refunds").CheckValues(t, "charge", "amount_refunded", "1000", "refunded", "true", "refunds.data.1.amount", "1")
+	w.CheckRefused(
 		stripetest.Refusal{Name: "all is refunded", Method: "POST", Path: "/v1/refunds", Body: "charge=" + charge, Code: "charge_already_refunded"},
 		stripetest.Refusal{Name: "unknown refund", Method: "GET", Path: "/v1/refunds/re_x", Status: 404, Code: "resource_missing", Param: "id"},
 		stripetest.Refusal{Name: "unknown charge", Method: "GET", Path: "/v1/charges/ch_x", Status: 404, Code: "resource_missing", Param: "id"},
@@ -60,19 +60,19 @@ func TestOnlySuccessfulChargesAreRefunded(t *testing.T) {
 	price := w.Price(1000, "eur", "month")
 	untried := intent(w, w.Subscribe(price, "", "payment_behavior=default_incomplete"))
 	declined := intent(w, w.Subscribe(price, "pm_card_chargeCustomerFail"))
-	declined.Shows(t, "declined", "status", "open", "payment.payment_intent.status", "requires_payment_method", "payment.payment_intent.last_payment_error.code", "card_declined")
+	declined.CheckValues(t, "declined", "status", "open", "payment.payment_intent.status", "requires_payment_method", "payment.payment_intent.last_payment_error.code", "card_declined")
 	session := w.Checkout(price)
 	if got := w.Form("/sandbox/checkout/"+session.At("id"), "iban", "DE89370400440532013000"); got.Code != http.StatusSeeOther {
 		t.Fatalf("the debit answers %d", got.Code)
 	}
 	pending := intent(w, w.Get("/v1/subscriptions/"+w.Get("/v1/checkout/sessions/"+session.At("id")).At("subscription")))
-	w.Get("/v1/charges/"+pending.At("payment.payment_intent.latest_charge")).Shows(t, "debit", "status", "pending", "paid", "false", "payment_method_details.sepa_debit.last4", "3000")
-	w.Refuses(
+	w.Get("/v1/charges/"+pending.At("payment.payment_intent.latest_charge")).CheckValues(t, "debit", "status", "pending", "paid", "false", "payment_method_details.sepa_debit.last4", "3000")
+	w.CheckRefused(
 		stripetest.Refusal{Name: "no charge", Method: "POST", Path: "/v1/refunds", Body: "payment_intent=" + untried.At("payment.payment_intent.id"), Param: "payment_intent"},
 		stripetest.Refusal{Name: "declined", Method: "POST", Path: "/v1/refunds", Body: "payment_intent=" + declined.At("payment.payment_intent.id"), Code: "charge_not_refundable"},
 		stripetest.Refusal{Name: "declined, by its charge", Method: "POST", Path: "/v1/refunds", Body: "charge=" + declined.At("payment.payment_intent.latest_charge"), Code: "charge_not_refundable"},
 		stripetest.Refusal{Name: "under way", Method: "POST", Path: "/v1/refunds", Body: "payment_intent=" + pending.At("payment.payment_intent.id"), Code: "charge_not_refundable"},
 	)
 	w.Advance(5 * stripetest.Day)
-	w.Post("/v1/refunds", "payment_intent="+pending.At("payment.payment_intent.id")).Shows(t, "settled", "amount", "1000")
+	w.Post("/v1/refunds", "payment_intent="+pending.At("payment.payment_intent.id")).CheckValues(t, "settled", "amount", "1000")
 }

@@ -54,7 +54,7 @@ func CreateRefund(ctx context.Context, c *kernel.Call) (any, error) {
 		p.Choice("reason", &reason, "duplicate", "fraudulent", "requested_by_customer")
 		re.Reason = &reason
 	}
-	if err := p.Done(); err != nil {
+	if err := p.CheckUnread(); err != nil {
 		return nil, err
 	}
 	ch, err := refundable(ctx, c.Step, re)
@@ -110,8 +110,8 @@ func GetRefund(ctx context.Context, c *kernel.Call) (any, error) {
 // ListRefunds answers GET /v1/refunds.
 func ListRefunds(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
-	f.Equals(c.Params, "charge", "$.charge")
-	f.Equals(c.Params, "payment_intent", "$.payment_intent")
+	f.AddEqual(c.Params, "charge", "$.charge")
+	f.AddEqual(c.Params, "payment_intent", "$.payment_intent")
 	return refunds.Page(ctx, c, f)
 }
 

@@ -83,7 +83,7 @@ type feature struct {
 // saved once, unless it is there already.
 func Install(ctx context.Context, st *kernel.Step) error {
 	_, err := Configurations.Find(ctx, st.Q, defaultConfiguration)
-	if !errors.Is(err, kernel.ErrAbsent) {
+	if !errors.Is(err, kernel.ErrNotFound) {
 		return err
 	}
 	c := Configuration{Header: Configurations.Start(st.Now), Active: true, IsDefault: true, Metadata: map[string]string{}, Updated: st.Now}
@@ -106,8 +106,8 @@ func GetConfiguration(ctx context.Context, c *kernel.Call) (any, error) {
 // ListConfigurations answers GET /v1/billing_portal/configurations.
 func ListConfigurations(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
-	f.Holds(c.Params, "active", "$.active")
-	f.Holds(c.Params, "is_default", "$.is_default")
+	f.AddBool(c.Params, "active", "$.active")
+	f.AddBool(c.Params, "is_default", "$.is_default")
 	return Configurations.Page(ctx, c, f)
 }
 
@@ -125,7 +125,7 @@ func UpdateConfiguration(ctx context.Context, c *kernel.Call) (any, error) {
 	if given := p.Hash("features"); given != nil {
 		cfg.Features.read(given)
 	}
-	if err := p.Done(); err != nil {
+	if err := p.CheckUnread(); err != nil {
 		return nil, err
 	}
 	cfg.Updated = c.Now

@@ -91,10 +91,10 @@ func (p *Page) Use(act func(ctx context.Context, st *kernel.Step, session *Sessi
 		open, page := false, ""
 		err := p.engine.Write(ctx, func(ctx context.Context, st *kernel.Step) error {
 			session, _, err := findSession(ctx, st, r.PathValue("id"))
-			if errors.Is(err, kernel.ErrAbsent) {
+			if errors.Is(err, kernel.ErrNotFound) {
 				return nil // the page says so
 			}
-			if err != nil || session.expired(st.Now) {
+			if err != nil || session.isExpired(st.Now) {
 				return err
 			}
 			open, page = true, Path(session.ID)
@@ -107,7 +107,7 @@ func (p *Page) Use(act func(ctx context.Context, st *kernel.Step, session *Sessi
 		case errors.As(err, &typed):
 			p.write(w, r, http.StatusUnprocessableEntity, r.PostFormValue("card_number"), string(typed))
 		case errors.Is(err, errNotHere):
-			reader := pages.For(p.brand, r)
+			reader := pages.NewReader(p.brand, r)
 			p.writePage(w, r, http.StatusNotFound, pageView{
 				Reader: reader, Title: reader.T("There is no such subscription"), Note: reader.T("Open the page again where you came from."),
 			})
@@ -140,7 +140,7 @@ func findSession(ctx context.Context, st *kernel.Step, id string) (*Session, *cu
 		return nil, nil, err
 	}
 	if cu.Deleted {
-		return nil, nil, kernel.ErrAbsent
+		return nil, nil, kernel.ErrNotFound
 	}
 	return session, cu, nil
 }
@@ -151,8 +151,8 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed, 
 	st := p.engine.Read()
 	session, cu, err := findSession(r.Context(), st, r.PathValue("id"))
 	switch {
-	case errors.Is(err, kernel.ErrAbsent):
-		reader := pages.For(p.brand, r)
+	case errors.Is(err, kernel.ErrNotFound):
+		reader := pages.NewReader(p.brand, r)
 		p.writePage(w, r, http.StatusNotFound, pageView{
 			Reader: reader, Title: reader.T("There is no such page"), Note: reader.T("Check the link, or open the page again where you came from."),
 		})
@@ -161,12 +161,12 @@ func (p *Page) write(w http.ResponseWriter, r *http.Request, status int, typed, 
 		pages.Fail(w, r, p.engine.Log(), err)
 		return
 	}
-	reader := pages.For(p.brand, r, localesOf(session, cu)...)
+	reader := pages.NewReader(p.brand, r, localesOf(session, cu)...)
 	view := pageView{Reader: reader, Title: reader.T("This link has expired"), Note: reader.T("Open the page again where you came from.")}
 	if session.ReturnURL != nil {
 		view.Back = &pages.BackLink{ID: "return", URL: *session.ReturnURL, Text: reader.T("Go back")}
 	}
-	if session.expired(st.Now) {
+	if session.isExpired(st.Now) {
 		p.writePage(w, r, http.StatusGone, view)
 		return
 	}
@@ -192,7 +192,7 @@ func fill(ctx context.Context, st *kernel.Step, view *pageView, cu *customers.Cu
 	} else if cu.Email != nil {
 		view.Customer = *cu.Email
 	}
-	subs, err := subscriptions.All.Where(ctx, st.Q, `doc ->> '$.customer' = ?`, cu.ID)
+	subs, err := subscriptions.All.FindWhere(ctx, st.Q, `doc ->> '$.customer' = ?`, cu.ID)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func fill(ctx context.Context, st *kernel.Step, view *pageView, cu *customers.Cu
 			shown.FormID = "-" + sub.ID
 		}
 		view.Subscriptions = append(view.Subscriptions, shown)
-		if sub.DefaultPaymentMethod != nil && sub.Running() {
+		if sub.DefaultPaymentMethod != nil && sub.IsRunning() {
 			card = sub.DefaultPaymentMethod
 		}
 	}
@@ -218,7 +218,7 @@ func fill(ctx context.Context, st *kernel.Step, view *pageView, cu *customers.Cu
 		}
 		view.Card = view.method(pm)
 	}
-	bills, err := invoices.All.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.number' IS NOT NULL`, cu.ID)
+	bills, err := invoices.All.FindWhere(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.number' IS NOT NULL`, cu.ID)
 	if err != nil {
 		return err
 	}
@@ -227,7 +227,7 @@ func fill(ctx context.Context, st *kernel.Step, view *pageView, cu *customers.Cu
 			Number: *in.Number, Date: view.Day(in.Created), Amount: view.Amount(in.Total, in.Currency),
 			Status: view.T(strings.ToUpper(in.Status[:1]) + in.Status[1:]), PDF: *in.InvoicePDF,
 		}
-		if in.Status == invoices.Open {
+		if in.Status == invoices.StatusOpen {
 			shown.Pay = invoices.PagePath(in.ID)
 		}
 		view.Invoices = append(view.Invoices, shown)
@@ -238,7 +238,7 @@ func fill(ctx context.Context, st *kernel.Step, view *pageView, cu *customers.Cu
 // shownSubscriptions returns the subscriptions that are not over, newest first,
 // or else the last one that is over.
 func shownSubscriptions(all []*subscriptions.Subscription) []*subscriptions.Subscription {
-	live := slices.DeleteFunc(slices.Clone(all), (*subscriptions.Subscription).Ended)
+	live := slices.DeleteFunc(slices.Clone(all), (*subscriptions.Subscription).IsEnded)
 	if len(live) == 0 && len(all) > 0 {
 		return all[len(all)-1:]
 	}
@@ -250,11 +250,11 @@ func shownSubscriptions(all []*subscriptions.Subscription) []*subscriptions.Subs
 func newShownSubscription(reader pages.Reader, sub *subscriptions.Subscription, names subscriptions.ProductNames) shownSubscription {
 	start, end := sub.Period()
 	shown := shownSubscription{
-		ID: sub.ID, Period: reader.Period(start, end), Running: sub.Running(), Ending: sub.CancelAt != nil,
+		ID: sub.ID, Period: reader.Period(start, end), Running: sub.IsRunning(), Ending: sub.CancelAt != nil,
 		Status: reader.T(map[string]string{
-			subscriptions.Active: "Active", subscriptions.Canceled: "Canceled", subscriptions.Incomplete: "Incomplete",
-			subscriptions.IncompleteExpired: "Expired", subscriptions.PastDue: "Past due", subscriptions.Paused: "Paused",
-			subscriptions.Trialing: "Trialing", subscriptions.Unpaid: "Unpaid",
+			subscriptions.StatusActive: "Active", subscriptions.StatusCanceled: "Canceled", subscriptions.StatusIncomplete: "Incomplete",
+			subscriptions.StatusIncompleteExpired: "Expired", subscriptions.StatusPastDue: "Past due", subscriptions.StatusPaused: "Paused",
+			subscriptions.StatusTrialing: "Trialing", subscriptions.StatusUnpaid: "Unpaid",
 		}[sub.Status]),
 	}
 	for _, item := range sub.Items.Data {
@@ -265,7 +265,7 @@ func newShownSubscription(reader pages.Reader, sub *subscriptions.Subscription, 
 		shown.Period, shown.Note = "", reader.T("It ended on {date}.", "date", reader.Day(*sub.EndedAt))
 	case sub.CancelAt != nil:
 		shown.Note = reader.T("It ends on {date}.", "date", reader.Day(*sub.CancelAt))
-	case sub.Status == subscriptions.Trialing:
+	case sub.Status == subscriptions.StatusTrialing:
 		shown.Note = reader.T("The trial ends on {date}.", "date", reader.Day(end))
 	case shown.Running:
 		shown.Note = reader.T("It renews on {date}.", "date", reader.Day(end))

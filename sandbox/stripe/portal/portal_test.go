@@ -26,14 +26,14 @@ func TestSessions(t *testing.T) {
 	w.Delete("/v1/customers/" + gone)
 	var session stripetest.Object
 	events := w.Events(func() { session = w.Post("/v1/billing_portal/sessions", "locale=it&customer="+customer) })
-	session.Shows(t, "created", "object", "billing_portal.session", "customer", customer, "locale", "it", "return_url", "null", "url", stripetest.Site+"/sandbox/portal/"+session.At("id"))
+	session.CheckValues(t, "created", "object", "billing_portal.session", "customer", customer, "locale", "it", "return_url", "null", "url", stripetest.Site+"/sandbox/portal/"+session.At("id"))
 	if diff := cmp.Diff([]string{"billing_portal.session.created"}, events); diff != "" {
 		t.Error(diff)
 	}
 	create := func(name, body, code, param string) stripetest.Refusal {
 		return stripetest.Refusal{Name: name, Method: "POST", Path: "/v1/billing_portal/sessions", Body: body, Code: code, Param: param}
 	}
-	w.Refuses(
+	w.CheckRefused(
 		create("no customer", "", "parameter_missing", "customer"),
 		create("unknown customer", "customer=cus_x", "resource_missing", "customer"),
 		create("deleted customer", "customer="+gone, "resource_missing", "customer"),
@@ -95,7 +95,7 @@ func TestForms(t *testing.T) {
 	if got := w.Form(open(w, ended.At("customer"))+"/resume", "subscription", ended.At("id")); got.Code != http.StatusNotFound {
 		t.Errorf("resuming what has ended is answered %d", got.Code)
 	}
-	w.Get("/v1/subscriptions/"+foreign.At("id")).Shows(t, "the other customer's", "cancel_at_period_end", "false")
+	w.Get("/v1/subscriptions/"+foreign.At("id")).CheckValues(t, "the other customer's", "cancel_at_period_end", "false")
 }
 
 func TestAPageExpires(t *testing.T) {
@@ -116,7 +116,7 @@ func TestAPageExpires(t *testing.T) {
 			t.Errorf("%s: answered %d", name, got)
 		}
 	}
-	w.Get("/v1/subscriptions/"+sub.At("id")).Shows(t, "afterwards", "cancel_at", "null")
+	w.Get("/v1/subscriptions/"+sub.At("id")).CheckValues(t, "afterwards", "cancel_at", "null")
 	deleted := open(w, sub.At("customer"))
 	w.Delete("/v1/customers/" + sub.At("customer"))
 	for _, path := range []string{deleted, "/sandbox/portal/bps_x"} {

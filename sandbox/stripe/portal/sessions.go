@@ -32,8 +32,8 @@ type Session struct {
 // Path returns the path of a session's page.
 func Path(id string) string { return "/sandbox/portal/" + id }
 
-// expired reports whether the link no longer works.
-func (p *Session) expired(now int64) bool { return now >= p.Created+int64(sessionLife/time.Second) }
+// isExpired reports whether the link no longer works.
+func (p *Session) isExpired(now int64) bool { return now >= p.Created+int64(sessionLife/time.Second) }
 
 // Create answers POST /v1/billing_portal/sessions.
 func Create(ctx context.Context, c *kernel.Call) (any, error) {
@@ -48,10 +48,10 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 		p.Choice("locale", &locale, "auto", "en", "es", "fr", "it")
 		session.Locale = &locale
 	}
-	if err := p.Done(); err != nil {
+	if err := p.CheckUnread(); err != nil {
 		return nil, err
 	}
-	if _, err := customers.Live(ctx, c.Step, session.Customer, "customer"); err != nil {
+	if _, err := customers.FindLive(ctx, c.Step, session.Customer, "customer"); err != nil {
 		return nil, err
 	}
 	if err := needSetup(ctx, c); err != nil {

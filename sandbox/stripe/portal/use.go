@@ -28,13 +28,13 @@ func Resume(ctx context.Context, st *kernel.Step, session *Session, form formVal
 // setEnding sets whether a subscription ends with its period.
 func setEnding(ctx context.Context, st *kernel.Step, session *Session, id string, ending bool) error {
 	sub, err := subscriptions.All.Find(ctx, st.Q, id)
-	if errors.Is(err, kernel.ErrAbsent) {
+	if errors.Is(err, kernel.ErrNotFound) {
 		return errNotHere
 	}
 	if err != nil {
 		return err
 	}
-	if sub.Customer != session.Customer || !sub.Running() {
+	if sub.Customer != session.Customer || !sub.IsRunning() {
 		return errNotHere
 	}
 	before := sub.Clone()
@@ -60,7 +60,7 @@ func ChangeCard(ctx context.Context, st *kernel.Step, session *Session, form for
 	case found.Declines:
 		return customers.ErrDeclined
 	}
-	cu, err := customers.Live(ctx, st, session.Customer, "customer")
+	cu, err := customers.FindLive(ctx, st, session.Customer, "customer")
 	if err != nil {
 		return err
 	}

@@ -33,9 +33,9 @@ type bill struct {
 	names ProductNames
 }
 
-// needed reports whether there is anything to bill. A period of metered items alone has
+// isNeeded reports whether there is anything to bill. A period of metered items alone has
 // nothing before something could be used, and then Stripe makes no invoice.
-func (b bill) needed() bool {
+func (b bill) isNeeded() bool {
 	licensed := slices.ContainsFunc(b.sub.Items.Data, func(item Item) bool { return !item.Price.Metered() })
 	return b.period && (licensed || len(b.usage) > 0) || len(b.pending) > 0 ||
 		slices.ContainsFunc(b.usage, func(l invoices.Line) bool { return l.Amount > 0 })
@@ -68,7 +68,7 @@ func (b bill) draft() *invoices.Invoice {
 		BillingReason: b.reason, CollectionMethod: sub.CollectionMethod, Currency: sub.Currency,
 		Customer: cu.ID, CustomerAddress: cu.Address, CustomerEmail: cu.Email, CustomerName: cu.Name,
 		CustomerPhone: cu.Phone, CustomerTaxExempt: cu.TaxExempt, CustomerTaxIDs: []customers.TaxIDLine{}, Issuer: form.Self{Type: "self"},
-		Metadata: map[string]string{}, PeriodStart: b.since, PeriodEnd: b.at, Status: invoices.Draft, TestClock: sub.TestClock,
+		Metadata: map[string]string{}, PeriodStart: b.since, PeriodEnd: b.at, Status: invoices.StatusDraft, TestClock: sub.TestClock,
 	}
 	if b.held {
 		in.AutoAdvance = false
@@ -115,7 +115,7 @@ func newInvoiceLine(sub *Subscription, item Item, name string) invoices.Line {
 		Pricing: invoices.NewPricing(item.Price), Quantity: item.Quantity, Subscription: sub.ID,
 	}
 	line.BillsItem(sub.ID, item.ID)
-	if sub.Status == Trialing {
+	if sub.Status == StatusTrialing {
 		line.Description = "Trial period for " + name
 		line.Pricing.UnitAmountDecimal = "0"
 		return line
@@ -154,7 +154,7 @@ func issueInvoice(ctx context.Context, st *kernel.Step, b bill) (*invoices.Invoi
 // arrears, so this is the previous period, or the part of the current one that
 // has passed. During a trial usage costs nothing and has no lines.
 func meteredLines(ctx context.Context, st *kernel.Step, sub *Subscription, start, end int64, names ProductNames) ([]invoices.Line, error) {
-	if sub.Status == Trialing {
+	if sub.Status == StatusTrialing {
 		return nil, nil
 	}
 	var lines []invoices.Line

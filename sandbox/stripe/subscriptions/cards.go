@@ -15,7 +15,7 @@ func SetDefaultCard(ctx context.Context, st *kernel.Step, cu *customers.Customer
 	if err := st.Change(ctx, "customer.updated", before, cu); err != nil {
 		return err
 	}
-	all, err := All.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
+	all, err := All.FindWhere(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
 	if err != nil {
 		return err
 	}

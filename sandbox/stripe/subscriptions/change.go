@@ -86,7 +86,7 @@ func readChange(p *form.Params, now int64) change {
 }
 
 func (ch *change) readTrialEnd(p *form.Params, now int64) {
-	switch value, ok := p.Filled("trial_end"); {
+	switch value, ok := p.ReadFilled("trial_end"); {
 	case !ok:
 	case value == "now":
 		ch.trialEnd = now
@@ -108,8 +108,8 @@ func (ch *change) readTrialEnd(p *form.Params, now int64) {
 	}
 }
 
-// empty reports whether the change has no effect on what is billed.
-func (ch change) empty() bool {
+// isEmpty reports whether the change has no effect on what is billed.
+func (ch change) isEmpty() bool {
 	return len(ch.items) == 0 && !ch.anchorNow && ch.trialEnd == 0 && len(ch.extra) == 0
 }
 
@@ -133,7 +133,7 @@ func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) 
 			}
 		}
 	}
-	if err := sub.sold(ch); err != nil {
+	if err := sub.checkItems(ch); err != nil {
 		return nil, err
 	}
 	if err := oneInterval(sub, ch); err != nil {
@@ -144,7 +144,7 @@ func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) 
 			return nil, err
 		}
 	}
-	trialing := sub.Status == Trialing
+	trialing := sub.Status == StatusTrialing
 	rev.restarted = sub.restart(ch, old, st.Now)
 	if !trialing && ch.proration != prorationsNone {
 		rev.prorate(sub, old, ch.date, st.Now)
@@ -173,15 +173,15 @@ func revise(ctx context.Context, st *kernel.Step, sub *Subscription, ch change) 
 func (ch change) check(sub *Subscription) error {
 	start, end := sub.Period()
 	switch {
-	case ch.empty():
+	case ch.isEmpty():
 		return nil
-	case sub.Ended():
+	case sub.IsEnded():
 		return form.Refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
-	case sub.Status == Incomplete, sub.Status == Paused:
+	case sub.Status == StatusIncomplete, sub.Status == StatusPaused:
 		return form.Refuse("", "", "The sandbox changes nothing but metadata of a subscription that is %s.", sub.Status)
 	case ch.params.Has("proration_date") && (ch.date < start || ch.date > end):
 		return form.Refuse(ch.params.Name("proration_date"), "", "Cannot specify proration date outside of current subscription period.")
-	case ch.anchorNow && sub.Status == Trialing:
+	case ch.anchorNow && sub.Status == StatusTrialing:
 		return form.Refuse(ch.params.Name("billing_cycle_anchor"), "", "The sandbox does not move the billing cycle of a trial; end it with trial_end=now.")
 	}
 	return nil
@@ -194,7 +194,7 @@ func changeItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemC
 	}
 	i := slices.IndexFunc(sub.Items.Data, func(item Item) bool { return item.ID == w.id })
 	if i < 0 {
-		return form.Missing(itemKind.Label, w.id, w.params.Name("id"))
+		return form.NewMissing(itemKind.Label, w.id, w.params.Name("id"))
 	}
 	if w.deleted {
 		sub.Items.Data = slices.Delete(sub.Items.Data, i, i+1)
@@ -208,7 +208,7 @@ func changeItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemC
 		item.Quantity = w.quantity
 	}
 	if w.price != "" && w.price != item.Price.ID {
-		pr, err := w.priced(ctx, st, sub)
+		pr, err := w.findPrice(ctx, st, sub)
 		if err != nil {
 			return err
 		}
@@ -219,13 +219,13 @@ func changeItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemC
 			item.usageFrom = st.Now
 		}
 	}
-	return w.affordable(*item, sub)
+	return w.checkAmount(*item, sub)
 }
 
 // addItem adds an item, whose period is that of the others. A metered one bills what
 // is used from now on.
 func addItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemChange) error {
-	pr, err := w.priced(ctx, st, sub)
+	pr, err := w.findPrice(ctx, st, sub)
 	if err != nil {
 		return err
 	}
@@ -243,20 +243,20 @@ func addItem(ctx context.Context, st *kernel.Step, sub *Subscription, w itemChan
 		item.usageFrom = st.Now
 	}
 	sub.Items.Data = append(sub.Items.Data, item)
-	return w.affordable(item, sub)
+	return w.checkAmount(item, sub)
 }
 
-// priced reads the price that an item is to have.
-func (w itemChange) priced(ctx context.Context, st *kernel.Step, sub *Subscription) (*catalog.Price, error) {
+// findPrice reads the price that an item is to have.
+func (w itemChange) findPrice(ctx context.Context, st *kernel.Step, sub *Subscription) (*catalog.Price, error) {
 	param := w.params.Name("price")
-	pr, _, err := catalog.Sellable(ctx, st, w.price, param)
+	pr, _, err := catalog.FindSellable(ctx, st, w.price, param)
 	if err == nil && pr.Currency != sub.Currency {
 		err = catalog.WrongCurrency(param, pr.Currency, sub.Currency)
 	}
 	return pr, err
 }
 
-func (w itemChange) affordable(item Item, sub *Subscription) error {
+func (w itemChange) checkAmount(item Item, sub *Subscription) error {
 	if most := billing.MaxAmount(sub.Currency); item.amount() > most {
 		return form.Refuse(w.params.Name("quantity"), "amount_too_large", "The amount of an item must be at most %s.", form.FormatAmount(most, sub.Currency))
 	}
@@ -278,11 +278,11 @@ func oneInterval(sub *Subscription, ch change) error {
 // start or the end of a trial. It reports whether a new period began. Moving
 // the end of a trial only moves the end of the current period.
 func (sub *Subscription) restart(ch change, old []Item, now int64) bool {
-	trialing := sub.Status == Trialing
+	trialing := sub.Status == StatusTrialing
 	switch {
 	case ch.trialEnd > now:
 		if !trialing {
-			sub.Status, sub.TrialStart = Trialing, &now
+			sub.Status, sub.TrialStart = StatusTrialing, &now
 			sub.setPeriod(now, ch.trialEnd)
 		} else {
 			start, _ := sub.Period()
@@ -293,7 +293,7 @@ func (sub *Subscription) restart(ch change, old []Item, now int64) bool {
 	case trialing && ch.trialEnd == 0:
 		return false
 	case trialing:
-		sub.Status, sub.TrialEnd = Active, &now
+		sub.Status, sub.TrialEnd = StatusActive, &now
 	case !ch.anchorNow && old[0].Price.Recurring.SameInterval(*sub.Items.Data[0].Price.Recurring) && (isFree(old) == isFree(sub.Items.Data) || sameLicensed(old, sub.Items.Data)):
 		return false
 	}

@@ -30,17 +30,17 @@ func Create(ctx context.Context, c *kernel.Call) (any, error) {
 	var customerID string
 	var pm *string
 	behavior := allowIncomplete
-	o := Purchase{WhenNoMethod: WhenNoMethodInvoice}
+	o := Purchase{WhenNoMethod: MissingMethodInvoice}
 	p.Require("customer", "items")
 	p.Text("customer", &customerID)
-	p.Clearable("default_payment_method", &pm)
+	p.ReadClearable("default_payment_method", &pm)
 	p.Choice("payment_behavior", &behavior, allowIncomplete, defaultIncomplete, errorIfIncomplete)
 	o.Read(p)
 	wanted := ReadItems(p, "items")
-	if err := p.Done(); err != nil {
+	if err := p.CheckUnread(); err != nil {
 		return nil, err
 	}
-	cu, err := customers.Live(ctx, c.Step, customerID, "customer")
+	cu, err := customers.FindLive(ctx, c.Step, customerID, "customer")
 	if err != nil {
 		return nil, err
 	}
@@ -75,10 +75,10 @@ func startBilling(ctx context.Context, st *kernel.Step, sub *Subscription, cu *c
 	if errors.Is(err, ErrNothingToBill) {
 		return nil
 	}
-	if err != nil || in.Status == invoices.Paid {
+	if err != nil || in.Status == invoices.StatusPaid {
 		return err
 	}
-	sub.Status = Incomplete
+	sub.Status = StatusIncomplete
 	if behavior == defaultIncomplete {
 		return nil
 	}
@@ -93,17 +93,17 @@ func startBilling(ctx context.Context, st *kernel.Step, sub *Subscription, cu *c
 // time.
 func IncompleteExpires(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
-	if err != nil || sub.Status != Incomplete {
+	if err != nil || sub.Status != StatusIncomplete {
 		return err
 	}
 	in, err := latestFinalized(ctx, st, sub)
 	if err != nil {
 		return err
 	}
-	return closeUnpaid(ctx, st, in, sub, invoices.Void)
+	return closeUnpaid(ctx, st, in, sub, invoices.StatusVoid)
 }
 
 // expire ends a subscription that was never paid.
 func (sub *Subscription) expire(now int64) {
-	sub.Status, sub.EndedAt = IncompleteExpired, &now
+	sub.Status, sub.EndedAt = StatusIncompleteExpired, &now
 }

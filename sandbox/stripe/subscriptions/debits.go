@@ -15,7 +15,7 @@ import (
 func SettleDebit(tell func(ctx context.Context, st *kernel.Step, in *invoices.Invoice, event string) error) kernel.Action {
 	return func(ctx context.Context, st *kernel.Step, id string) error {
 		pi, err := payments.Intents.Get(ctx, st.Q, id, "id")
-		if err != nil || pi.Status != payments.Processing {
+		if err != nil || pi.Status != payments.StatusProcessing {
 			return err
 		}
 		ch, err := payments.Charges.Get(ctx, st.Q, *pi.LatestCharge, "charge")

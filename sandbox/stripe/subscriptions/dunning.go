@@ -17,7 +17,7 @@ func retryDays() []int64 { return []int64{3, 5, 7} }
 // dunningOutcomes are the statuses that a subscription can get when the last
 // attempt has failed.
 func dunningOutcomes() []string {
-	return []string{Canceled, Unpaid, PastDue}
+	return []string{StatusCanceled, StatusUnpaid, StatusPastDue}
 }
 
 var dunningRecords = kernel.Kind[dunning]{Name: "sandbox.dunning"}
@@ -31,8 +31,8 @@ type dunning struct {
 // readDunning reads the setting; canceled is the default.
 func readDunning(ctx context.Context, st *kernel.Step) (dunning, error) {
 	kept, err := dunningRecords.Find(ctx, st.Q, dunningRecords.Name)
-	if errors.Is(err, kernel.ErrAbsent) {
-		return dunning{Outcome: Canceled}, nil
+	if errors.Is(err, kernel.ErrNotFound) {
+		return dunning{Outcome: StatusCanceled}, nil
 	}
 	if err != nil {
 		return dunning{}, err
@@ -44,7 +44,7 @@ func readDunning(ctx context.Context, st *kernel.Step) (dunning, error) {
 // long enough.
 func FinalizeDue(ctx context.Context, st *kernel.Step, id string) error {
 	in, err := invoices.All.Get(ctx, st.Q, id, "id")
-	if err != nil || in.Status != invoices.Draft {
+	if err != nil || in.Status != invoices.StatusDraft {
 		return err
 	}
 	return settleInvoiceDue(ctx, st, in)
@@ -53,7 +53,7 @@ func FinalizeDue(ctx context.Context, st *kernel.Step, id string) error {
 // RetryDue tries again to collect an invoice.
 func RetryDue(ctx context.Context, st *kernel.Step, id string) error {
 	in, err := invoices.All.Get(ctx, st.Q, id, "id")
-	if err != nil || in.Status != invoices.Open {
+	if err != nil || in.Status != invoices.StatusOpen {
 		return err
 	}
 	in.AttemptCount++
@@ -63,7 +63,7 @@ func RetryDue(ctx context.Context, st *kernel.Step, id string) error {
 // settleInvoiceDue collects an invoice and stores its subscription, unless a
 // debit for it is pending.
 func settleInvoiceDue(ctx context.Context, st *kernel.Step, in *invoices.Invoice) error {
-	if status, err := invoices.PaymentStatus(ctx, st, in); err != nil || status == payments.Processing {
+	if status, err := invoices.PaymentStatus(ctx, st, in); err != nil || status == payments.StatusProcessing {
 		return err
 	}
 	sub, err := All.Get(ctx, st.Q, in.Parent.SubscriptionDetails.Subscription, "subscription")
@@ -84,10 +84,10 @@ func paymentFailed(ctx context.Context, st *kernel.Step, sub *Subscription, in *
 	if err != nil {
 		return err
 	}
-	if sub.Status == Active {
-		sub.Status = PastDue
+	if sub.Status == StatusActive {
+		sub.Status = StatusPastDue
 	}
-	if err := tellFailure(ctx, st, in, why); err != nil {
+	if err := storeFailure(ctx, st, in, why); err != nil {
 		return err
 	}
 	if err := customers.SetDelinquent(ctx, st, sub.Customer, true); err != nil || !last {
@@ -96,9 +96,9 @@ func paymentFailed(ctx context.Context, st *kernel.Step, sub *Subscription, in *
 	return endDunning(ctx, st, sub)
 }
 
-// tellFailure stores an invoice that could not be paid, with the events about
+// storeFailure stores an invoice that could not be paid, with the events about
 // that.
-func tellFailure(ctx context.Context, st *kernel.Step, in *invoices.Invoice, why *customers.PaymentError) error {
+func storeFailure(ctx context.Context, st *kernel.Step, in *invoices.Invoice, why *customers.PaymentError) error {
 	before, err := invoices.All.Get(ctx, st.Q, in.ID, "id")
 	if err != nil {
 		return err
@@ -121,7 +121,7 @@ func planRetry(ctx context.Context, st *kernel.Step, sub *Subscription, in *invo
 	switch {
 	case planned != nil && *planned > st.Now:
 		return false, nil // this was an attempt by hand
-	case !in.AutoAdvance || !sub.Running():
+	case !in.AutoAdvance || !sub.IsRunning():
 		return false, nil
 	case in.AttemptCount > int64(len(days)):
 		in.NextPaymentAttempt = nil
@@ -136,15 +136,15 @@ func planRetry(ctx context.Context, st *kernel.Step, sub *Subscription, in *invo
 // attempt has failed.
 func endDunning(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	settings, err := readDunning(ctx, st)
-	if err != nil || sub.Status != PastDue {
+	if err != nil || sub.Status != StatusPastDue {
 		return err
 	}
 	switch settings.Outcome {
-	case Canceled:
+	case StatusCanceled:
 		sub.cancel(canceledByFailure, st.Now)
 		return nil // storing it stops the collection of its invoices
-	case Unpaid:
-		sub.Status = Unpaid
+	case StatusUnpaid:
+		sub.Status = StatusUnpaid
 		return stopCollecting(ctx, st, sub)
 	}
 	return nil

@@ -20,11 +20,11 @@ func Cancel(ctx context.Context, c *kernel.Call) (any, error) {
 	var invoiceNow, prorate bool
 	c.Params.Boolean("invoice_now", &invoiceNow)
 	c.Params.Boolean("prorate", &prorate)
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
-	if sub.Ended() {
-		return nil, form.Missing(All.Label, sub.ID, "id")
+	if sub.IsEnded() {
+		return nil, form.NewMissing(All.Label, sub.ID, "id")
 	}
 	if err := dropPending(ctx, c.Step, sub); err != nil {
 		return nil, err
@@ -43,7 +43,7 @@ func billRemainder(ctx context.Context, st *kernel.Step, sub *Subscription, pror
 	if err := ReadProductNames(ctx, st, sub.Items.Data, rev.names); err != nil {
 		return err
 	}
-	if prorate && sub.Running() && sub.Status != Trialing {
+	if prorate && sub.IsRunning() && sub.Status != StatusTrialing {
 		for _, item := range sub.Items.Data {
 			rev.add(sub, item, credit, st.Now, st.Now)
 		}
@@ -56,7 +56,7 @@ func billRemainder(ctx context.Context, st *kernel.Step, sub *Subscription, pror
 		if rev.usage, err = meteredLines(ctx, st, sub, rev.since, st.Now, rev.names); err != nil {
 			return err
 		}
-		rev.now = rev.bill(sub, nil, append(pending, rev.prorations...), st.Now).needed()
+		rev.now = rev.newBill(sub, nil, append(pending, rev.prorations...), st.Now).isNeeded()
 	}
 	return applyRevision(ctx, st, sub, sub, rev, allowIncomplete)
 }
@@ -71,10 +71,10 @@ func Resume(ctx context.Context, c *kernel.Call) (any, error) {
 	}
 	c.Params.Choice("billing_cycle_anchor", new(string), "now")
 	c.Params.Choice("proration_behavior", new(string), prorationsPending, prorationsNow, prorationsNone)
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
-	if sub.Status != Paused {
+	if sub.Status != StatusPaused {
 		return nil, form.Refuse("", "", "Only subscriptions with a status of `paused` can be resumed. This subscription has a status of `%s`.", sub.Status)
 	}
 	before := sub.Clone()
@@ -83,7 +83,7 @@ func Resume(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := ReadProductNames(ctx, c.Step, sub.Items.Data, rev.names); err != nil {
 		return nil, err
 	}
-	sub.Status, sub.BillingCycleAnchor = Active, c.Now
+	sub.Status, sub.BillingCycleAnchor = StatusActive, c.Now
 	sub.setPeriod(c.Now, sub.cycle().Boundary(1))
 	if err := applyRevision(ctx, c.Step, before, sub, rev, allowIncomplete); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func ShowDunning(e *kernel.Engine) http.HandlerFunc {
 // applies to attempts that fail from now on.
 func ChangeDunning(e *kernel.Engine) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		settings := dunningSettings{Outcome: Canceled}
+		settings := dunningSettings{Outcome: StatusCanceled}
 		if !kernel.ReadControl(w, r, &settings) {
 			return
 		}

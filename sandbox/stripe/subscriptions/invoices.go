@@ -27,13 +27,13 @@ func FinalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 		return nil, err
 	}
 	c.Params.Boolean("auto_advance", &in.AutoAdvance)
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
-	if in.Status != invoices.Draft {
+	if in.Status != invoices.StatusDraft {
 		return nil, form.Refuse("", "invoice_not_editable", "This invoice is already finalized, you can't re-finalize a non-draft invoice.")
 	}
-	if in.NextPaymentAttempt = nil; in.AutoAdvance && !sub.Ended() {
+	if in.NextPaymentAttempt = nil; in.AutoAdvance && !sub.IsEnded() {
 		next := c.Now + draftLife
 		in.NextPaymentAttempt = &next
 		if err := c.SetTimer(ctx, invoices.TimerRetries, in.ID, next); err != nil {
@@ -44,7 +44,7 @@ func FinalizeInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	if err := invoices.Finalize(ctx, c.Step, in); err != nil {
 		return nil, err
 	}
-	if in.Status == invoices.Paid {
+	if in.Status == invoices.StatusPaid {
 		if err := paymentSucceeded(ctx, c.Step, sub); err != nil {
 			return nil, err
 		}
@@ -62,15 +62,15 @@ func PayInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	}
 	var given *string
 	absent := true
-	c.Params.Clearable("payment_method", &given)
+	c.Params.ReadClearable("payment_method", &given)
 	c.Params.Boolean("off_session", &absent)
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
 	switch in.Status {
-	case invoices.Paid:
+	case invoices.StatusPaid:
 		return nil, form.Refuse("", "", "Invoice is already paid")
-	case invoices.Void:
+	case invoices.StatusVoid:
 		return nil, form.Refuse("", "invoice_not_editable", "You can only pay an invoice that is open, draft or uncollectible. This invoice is void.")
 	}
 	if err := customers.CheckCard(ctx, c.Step, given, in.Customer, "payment_method"); err != nil {
@@ -95,15 +95,15 @@ func PayInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 func VoidInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err == nil {
-		err = c.Params.Done()
+		err = c.Params.CheckUnread()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if in.Status != invoices.Open && in.Status != invoices.Uncollectible {
+	if in.Status != invoices.StatusOpen && in.Status != invoices.StatusUncollectible {
 		return nil, form.Refuse("", "invoice_not_editable", "You can only pass in open invoices. This invoice isn't open.")
 	}
-	return in, closeUnpaid(ctx, c.Step, in, sub, invoices.Void)
+	return in, closeUnpaid(ctx, c.Step, in, sub, invoices.StatusVoid)
 }
 
 // DeleteInvoice answers DELETE /v1/invoices/{id}, always with a refusal: only
@@ -112,12 +112,12 @@ func VoidInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 func DeleteInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	in, _, err := invoiceOf(ctx, c)
 	if err == nil {
-		err = c.Params.Done()
+		err = c.Params.CheckUnread()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if in.Status != invoices.Draft {
+	if in.Status != invoices.StatusDraft {
 		return nil, form.Refuse("", "invoice_not_editable", "You can only delete draft invoices. This invoice is %s.", in.Status)
 	}
 	return nil, form.Refuse("", "", "You can't delete an invoice of a subscription. Finalize it and void it instead.")
@@ -128,22 +128,22 @@ func DeleteInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 func MarkUncollectible(ctx context.Context, c *kernel.Call) (any, error) {
 	in, sub, err := invoiceOf(ctx, c)
 	if err == nil {
-		err = c.Params.Done()
+		err = c.Params.CheckUnread()
 	}
 	if err != nil {
 		return nil, err
 	}
-	if in.Status != invoices.Open {
+	if in.Status != invoices.StatusOpen {
 		return nil, form.Refuse("", "invoice_not_editable", "You can only pass in open invoices. This invoice isn't open.")
 	}
-	return in, closeUnpaid(ctx, c.Step, in, sub, invoices.Uncollectible)
+	return in, closeUnpaid(ctx, c.Step, in, sub, invoices.StatusUncollectible)
 }
 
 // closeUnpaid ends an invoice without a payment. A subscription that waited for
 // the payment becomes active, or expires if it was the first one.
 func closeUnpaid(ctx context.Context, st *kernel.Step, in *invoices.Invoice, sub *Subscription, status string) error {
 	before := sub.Clone()
-	if status == invoices.Void && sub.waitsFor(in) {
+	if status == invoices.StatusVoid && sub.waitsFor(in) {
 		if err := dropPendingOf(ctx, st, sub, in); err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func closeUnpaid(ctx context.Context, st *kernel.Step, in *invoices.Invoice, sub
 	if err := invoices.Close(ctx, st, in, status); err != nil {
 		return err
 	}
-	if sub.Status == Incomplete {
+	if sub.Status == StatusIncomplete {
 		sub.expire(st.Now)
 	} else if err := paymentSucceeded(ctx, st, sub); err != nil {
 		return err

@@ -14,7 +14,7 @@ func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
 	c.Params.Require("subscription")
 	c.Params.Text("subscription", &id)
 	if c.Params.Failed() {
-		return nil, c.Params.Done()
+		return nil, c.Params.CheckUnread()
 	}
 	sub, err := All.Get(ctx, c.Q, id, "subscription")
 	if err != nil {
@@ -25,10 +25,10 @@ func ListItems(ctx context.Context, c *kernel.Call) (any, error) {
 
 // GetItem answers GET /v1/subscription_items/{id}.
 func GetItem(ctx context.Context, c *kernel.Call) (any, error) {
-	if err := c.Params.Done(); err != nil {
+	if err := c.Params.CheckUnread(); err != nil {
 		return nil, err
 	}
-	subs, err := All.Where(ctx, c.Q, `EXISTS (SELECT 1 FROM json_each(doc, '$.items.data') WHERE value ->> '$.id' = ?)`, c.ID)
+	subs, err := All.FindWhere(ctx, c.Q, `EXISTS (SELECT 1 FROM json_each(doc, '$.items.data') WHERE value ->> '$.id' = ?)`, c.ID)
 	if err != nil {
 		return nil, err
 	}
@@ -37,5 +37,5 @@ func GetItem(ctx context.Context, c *kernel.Call) (any, error) {
 			return *item, nil
 		}
 	}
-	return nil, form.Missing(itemKind.Label, c.ID, "id")
+	return nil, form.NewMissing(itemKind.Label, c.ID, "id")
 }

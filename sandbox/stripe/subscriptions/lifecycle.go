@@ -16,7 +16,7 @@ const (
 
 // cancel ends a subscription at once. The reason may be empty.
 func (sub *Subscription) cancel(reason string, now int64) {
-	sub.Status, sub.EndedAt, sub.CancelAtPeriodEnd, sub.CancelAt = Canceled, &now, false, nil
+	sub.Status, sub.EndedAt, sub.CancelAtPeriodEnd, sub.CancelAt = StatusCanceled, &now, false, nil
 	sub.CanceledAt, sub.CancellationDetails.Reason = &now, nil
 	if reason != "" {
 		sub.CancellationDetails.Reason = &reason
@@ -38,26 +38,26 @@ func Begin(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 // Save stores a subscription that was changed from before, with the events
 // about the change, and sets or stops its timers.
 func Save(ctx context.Context, st *kernel.Step, before, sub *Subscription) error {
-	if sub.Ended() {
+	if sub.IsEnded() {
 		if err := dropPending(ctx, st, sub); err != nil {
 			return err
 		}
 	}
 	sub.planPending(st.Now)
-	if sub.Status == Canceled && before.Status != Canceled {
+	if sub.Status == StatusCanceled && before.Status != StatusCanceled {
 		if err := st.Create(ctx, "customer.subscription.deleted", sub); err != nil {
 			return err
 		}
 	} else if err := st.Change(ctx, "customer.subscription.updated", before, sub); err != nil {
 		return err
 	}
-	paused := sub.Status == Paused
-	switch was := before.Status == Paused; {
+	paused := sub.Status == StatusPaused
+	switch was := before.Status == StatusPaused; {
 	case paused && !was:
 		if err := st.Emit(ctx, "customer.subscription.paused", sub, nil); err != nil {
 			return err
 		}
-	case was && !paused && !sub.Ended():
+	case was && !paused && !sub.IsEnded():
 		if err := st.Emit(ctx, "customer.subscription.resumed", sub, nil); err != nil {
 			return err
 		}
@@ -71,8 +71,8 @@ func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if err := setPendingTimer(ctx, st, sub); err != nil {
 		return err
 	}
-	if sub.Running() {
-		_, end := sub.due()
+	if sub.IsRunning() {
+		_, end := sub.duePeriod()
 		if err := st.SetTimer(ctx, TimerPeriodEnds, sub.ID, end); err != nil {
 			return err
 		}
@@ -89,18 +89,18 @@ func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	if err := timePending(ctx, st, sub); err != nil {
 		return err
 	}
-	if sub.Status != Trialing {
+	if sub.Status != StatusTrialing {
 		if err := st.StopTimer(ctx, TimerTrialWillEnd, sub.ID); err != nil {
 			return err
 		}
 	}
-	if sub.Status == Incomplete {
+	if sub.Status == StatusIncomplete {
 		return st.SetTimer(ctx, TimerIncompleteExpires, sub.ID, sub.Created+incompleteLife)
 	}
 	if err := st.StopTimer(ctx, TimerIncompleteExpires, sub.ID); err != nil {
 		return err
 	}
-	if sub.Ended() {
+	if sub.IsEnded() {
 		return stopCollecting(ctx, st, sub)
 	}
 	return nil
@@ -109,7 +109,7 @@ func setTimers(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 // stopCollecting stops all automatic attempts to collect a subscription's
 // drafts and open invoices.
 func stopCollecting(ctx context.Context, st *kernel.Step, sub *Subscription) error {
-	left, err := invoices.All.Where(ctx, st.Q,
+	left, err := invoices.All.FindWhere(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.status' IN ('draft', 'open')`, sub.Customer, sub.ID)
 	if err != nil {
 		return err
@@ -131,7 +131,7 @@ func stopCollecting(ctx context.Context, st *kernel.Step, sub *Subscription) err
 
 // EndAll cancels all subscriptions of a customer at once.
 func EndAll(ctx context.Context, st *kernel.Step, cu *customers.Customer) error {
-	running, err := All.Where(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
+	running, err := All.FindWhere(ctx, st.Q, `doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired')`, cu.ID)
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ func usageSince(ctx context.Context, st *kernel.Step, item Item, start int64) (i
 	switch {
 	case err == nil:
 		start = max(start, kept.From)
-	case !errors.Is(err, kernel.ErrAbsent):
+	case !errors.Is(err, kernel.ErrNotFound):
 		return 0, err
 	}
 	return max(start, item.usageFrom), nil
@@ -96,8 +96,8 @@ func meteredLine(ctx context.Context, st *kernel.Step, sub *Subscription, item I
 	return line, err
 }
 
-// sold refuses what is no set of items: none, too many, or two with one price.
-func (sub *Subscription) sold(ch change) error {
+// checkItems refuses what is no set of items: none, too many, or two with one price.
+func (sub *Subscription) checkItems(ch change) error {
 	prices := map[string]bool{}
 	for _, item := range sub.Items.Data {
 		if prices[item.Price.ID] {

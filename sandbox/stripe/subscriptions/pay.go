@@ -21,12 +21,12 @@ func settleInvoice(ctx context.Context, st *kernel.Step, sub *Subscription, in *
 // settleInvoiceWith is settleInvoice with the customer's payment method card;
 // nil is the subscription's. present says whether the buyer is there.
 func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice, card *string, present customers.Presence) (refused *customers.PaymentError, err error) {
-	if in.Status == invoices.Draft {
+	if in.Status == invoices.StatusDraft {
 		if err := invoices.Finalize(ctx, st, in); err != nil {
 			return nil, err
 		}
 	}
-	if in.Status != invoices.Paid {
+	if in.Status != invoices.StatusPaid {
 		pm, err := cardFor(ctx, st, sub, card)
 		if err != nil && !errors.Is(err, errNoCard) {
 			return nil, err
@@ -46,13 +46,13 @@ func settleInvoiceWith(ctx context.Context, st *kernel.Step, sub *Subscription, 
 func recordOutcome(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice, refused *customers.PaymentError) error {
 	switch {
 	case refused != nil && sub.waitsFor(in):
-		return tellFailure(ctx, st, in, refused)
+		return storeFailure(ctx, st, in, refused)
 	case refused != nil:
 		return paymentFailed(ctx, st, sub, in, refused)
 	case sub.waitsFor(in):
 		return applyPending(ctx, st, sub)
-	case in.Status != invoices.Paid && sub.Status == Incomplete:
-		sub.Status = Active // a debit is under way
+	case in.Status != invoices.StatusPaid && sub.Status == StatusIncomplete:
+		sub.Status = StatusActive // a debit is under way
 		return nil
 	}
 	return paymentSucceeded(ctx, st, sub)
@@ -123,16 +123,16 @@ func cardFor(ctx context.Context, st *kernel.Step, sub *Subscription, id *string
 // unless its latest invoice is open. The caller stores it.
 func paymentSucceeded(ctx context.Context, st *kernel.Step, sub *Subscription) error {
 	switch sub.Status {
-	case Incomplete, PastDue, Unpaid:
+	case StatusIncomplete, StatusPastDue, StatusUnpaid:
 	default:
 		return nil
 	}
 	latest, err := latestFinalized(ctx, st, sub)
-	if err != nil && !errors.Is(err, kernel.ErrAbsent) {
+	if err != nil && !errors.Is(err, kernel.ErrNotFound) {
 		return err
 	}
-	if err != nil || latest.Status != invoices.Open {
-		sub.Status = Active
+	if err != nil || latest.Status != invoices.StatusOpen {
+		sub.Status = StatusActive
 	}
 	return nil
 }
@@ -140,13 +140,13 @@ func paymentSucceeded(ctx context.Context, st *kernel.Step, sub *Subscription) e
 // latestFinalized reads the newest invoice of a subscription that is not a
 // draft. Errors: kernel.ErrAbsent.
 func latestFinalized(ctx context.Context, st *kernel.Step, sub *Subscription) (*invoices.Invoice, error) {
-	all, err := invoices.All.Where(ctx, st.Q,
+	all, err := invoices.All.FindWhere(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.status' <> 'draft'`, sub.Customer, sub.ID)
 	if err != nil {
 		return nil, err
 	}
 	if len(all) == 0 {
-		return nil, kernel.ErrAbsent
+		return nil, kernel.ErrNotFound
 	}
 	return all[len(all)-1], nil
 }

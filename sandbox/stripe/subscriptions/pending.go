@@ -91,12 +91,12 @@ func applyPending(ctx context.Context, st *kernel.Step, sub *Subscription) error
 	switch trial := update.TrialEnd; {
 	case trial == nil:
 	case *trial <= st.Now:
-		sub.Status, sub.TrialEnd = Active, trial
+		sub.Status, sub.TrialEnd = StatusActive, trial
 	default:
-		if sub.Status != Trialing {
+		if sub.Status != StatusTrialing {
 			sub.TrialStart = &start
 		}
-		sub.Status, sub.TrialEnd = Trialing, trial
+		sub.Status, sub.TrialEnd = StatusTrialing, trial
 	}
 	if err := paymentSucceeded(ctx, st, sub); err != nil || update.atOnce {
 		return err
@@ -119,7 +119,7 @@ func dropPending(ctx context.Context, st *kernel.Step, sub *Subscription) error 
 
 // dropPendingOf is dropPending for a change that waits for the invoice.
 func dropPendingOf(ctx context.Context, st *kernel.Step, sub *Subscription, in *invoices.Invoice) error {
-	if err := invoices.Close(ctx, st, in, invoices.Void); err != nil {
+	if err := invoices.Close(ctx, st, in, invoices.StatusVoid); err != nil {
 		return err
 	}
 	sub.PendingUpdate = nil

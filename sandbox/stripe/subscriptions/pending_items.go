@@ -22,7 +22,7 @@ type pendingInterval struct {
 // readPendingInterval reads the parameter pending_invoice_item_interval.
 func readPendingInterval(p *form.Params, into **pendingInterval) {
 	const key = "pending_invoice_item_interval"
-	if p.Cleared(key) {
+	if p.IsCleared(key) {
 		*into = nil
 	}
 	given := p.Hash(key)
@@ -41,7 +41,7 @@ func readPendingInterval(p *form.Params, into **pendingInterval) {
 // interval, counted from the anchor of the billing cycle.
 func (sub *Subscription) planPending(now int64) {
 	sub.NextPendingInvoice = nil
-	if sub.PendingInterval == nil || !sub.Running() {
+	if sub.PendingInterval == nil || !sub.IsRunning() {
 		return
 	}
 	every := billing.Interval{Unit: sub.PendingInterval.Interval, Count: sub.PendingInterval.IntervalCount}
@@ -52,7 +52,7 @@ func (sub *Subscription) planPending(now int64) {
 // setPendingTimer sets the timer for pending items. What is pending at the end of a
 // period is on the invoice of the next one.
 func setPendingTimer(ctx context.Context, st *kernel.Step, sub *Subscription) error {
-	if _, end := sub.due(); sub.NextPendingInvoice != nil && *sub.NextPendingInvoice < end {
+	if _, end := sub.duePeriod(); sub.NextPendingInvoice != nil && *sub.NextPendingInvoice < end {
 		return st.SetTimer(ctx, TimerPendingItems, sub.ID, *sub.NextPendingInvoice)
 	}
 	return st.StopTimer(ctx, TimerPendingItems, sub.ID)
@@ -62,7 +62,7 @@ func setPendingTimer(ctx context.Context, st *kernel.Step, sub *Subscription) er
 // change waits for its invoice, nothing else is invoiced.
 func InvoicePending(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
-	if err != nil || !sub.Running() || sub.PendingUpdate != nil {
+	if err != nil || !sub.IsRunning() || sub.PendingUpdate != nil {
 		return err
 	}
 	before := sub.Clone()
@@ -78,7 +78,7 @@ func InvoicePending(ctx context.Context, st *kernel.Step, id string) error {
 		since, _ := sub.Period()
 		b := bill{
 			sub: sub, cu: cu, reason: invoices.ReasonPending, since: since, at: st.Now,
-			wait: draftLife, held: sub.Status == Unpaid, pending: pending, names: ProductNames{},
+			wait: draftLife, held: sub.Status == StatusUnpaid, pending: pending, names: ProductNames{},
 		}
 		if _, err := issueInvoice(ctx, st, b); err != nil {
 			return err

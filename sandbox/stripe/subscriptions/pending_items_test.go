@@ -14,7 +14,7 @@ func TestPendingItemsAreInvoicedBetweenRenewals(t *testing.T) {
 	price := w.Price(36500, "eur", "year")
 	sub := w.Subscribe(price, "pm_card_visa", "pending_invoice_item_interval[interval]=month")
 	path := "/v1/subscriptions/" + sub.At("id")
-	sub.Shows(t, "begun", "pending_invoice_item_interval.interval", "month", "pending_invoice_item_interval.interval_count", "1",
+	sub.CheckValues(t, "begun", "pending_invoice_item_interval.interval", "month", "pending_invoice_item_interval.interval_count", "1",
 		"next_pending_invoice_item_invoice", at(w.Clock.Now().AddDate(0, 1, 0)))
 	invoices := "/v1/invoices?subscription=" + sub.At("id")
 	count := func(what string, want int) []string {
@@ -35,10 +35,10 @@ func TestPendingItemsAreInvoicedBetweenRenewals(t *testing.T) {
 	quantity("2")
 	count("a change", 1)
 	w.Clock.Set(w.Clock.Now().AddDate(0, 1, -1))
-	w.Get("/v1/invoices/"+count("a month with it", 2)[0]).Shows(t, "the draft",
+	w.Get("/v1/invoices/"+count("a month with it", 2)[0]).CheckValues(t, "the draft",
 		"status", "draft", "billing_reason", "automatic_pending_invoice_item_invoice")
 	w.Advance(time.Hour)
-	w.Get("/v1/invoices/"+count("an hour later", 2)[0]).Shows(t, "the invoice", "status", "paid")
+	w.Get("/v1/invoices/"+count("an hour later", 2)[0]).CheckValues(t, "the invoice", "status", "paid")
 
 	// A credit is paid out to the balance; without the interval things wait.
 	quantity("1")
@@ -48,14 +48,14 @@ func TestPendingItemsAreInvoicedBetweenRenewals(t *testing.T) {
 	if credit.Int("total") >= 0 || w.Get("/v1/customers/"+sub.At("customer")).Int("balance") != credit.Int("total") {
 		t.Errorf("the credit is %v", credit.At("total"))
 	}
-	w.Post(path, "pending_invoice_item_interval=").Shows(t, "unset", "pending_invoice_item_interval", "null", "next_pending_invoice_item_invoice", "null")
+	w.Post(path, "pending_invoice_item_interval=").CheckValues(t, "unset", "pending_invoice_item_interval", "null", "next_pending_invoice_item_invoice", "null")
 	quantity("3")
 	w.Advance(70 * day)
 	count("without the interval", 3)
 	w.Post(path, "pending_invoice_item_interval[interval]=week&pending_invoice_item_interval[interval_count]=2")
 	w.Advance(15*day + time.Hour)
 	count("with another one", 4)
-	w.Refuses(
+	w.CheckRefused(
 		stripetest.Refusal{Name: "no such unit", Method: "POST", Path: path, Body: "pending_invoice_item_interval[interval]=hour", Param: "pending_invoice_item_interval[interval]"},
 		stripetest.Refusal{Name: "more than a year", Method: "POST", Path: path, Body: "pending_invoice_item_interval[interval]=month&pending_invoice_item_interval[interval_count]=13", Code: "parameter_invalid_integer", Param: "pending_invoice_item_interval[interval_count]"},
 		stripetest.Refusal{Name: "no unit", Method: "POST", Path: path, Body: "pending_invoice_item_interval[interval_count]=1", Code: "parameter_missing", Param: "pending_invoice_item_interval[interval]"},
@@ -75,7 +75,7 @@ func TestPendingItemsAtARenewal(t *testing.T) {
 		t.Fatalf("%d invoices", len(ids))
 	}
 	renewal := w.Get("/v1/invoices/" + ids[0])
-	renewal.Shows(t, "the renewal", "billing_reason", "subscription_cycle")
+	renewal.CheckValues(t, "the renewal", "billing_reason", "subscription_cycle")
 	if lines := renewal.List("lines.data"); len(lines) != 3 {
 		t.Errorf("%d lines", len(lines))
 	}

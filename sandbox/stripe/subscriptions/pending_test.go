@@ -28,14 +28,14 @@ func TestWhatAWaitingChangeLeavesAlone(t *testing.T) {
 	for name, body := range map[string]string{
 		"metadata": "metadata[a]=1", "an end": "cancel_at_period_end=true", "a description": "description=x", "nothing": "",
 	} {
-		w.Post(path, body).Shows(t, name, "pending_update.expires_at", expires, "pending_update.subscription_items.0.quantity", "3", "items.data.0.quantity", "1", "latest_invoice", sub.At("latest_invoice"))
+		w.Post(path, body).CheckValues(t, name, "pending_update.expires_at", expires, "pending_update.subscription_items.0.quantity", "3", "items.data.0.quantity", "1", "latest_invoice", sub.At("latest_invoice"))
 	}
 	w.Post("/v1/invoices/"+sub.At("latest_invoice")+"/mark_uncollectible", "")
-	w.Get(path).Shows(t, "given up", "pending_update.expires_at", expires)
+	w.Get(path).CheckValues(t, "given up", "pending_update.expires_at", expires)
 	w.Advance(23 * time.Hour)
-	w.Get(path).Shows(t, "lapsed", "pending_update", "null", "items.data.0.quantity", "1", "status", "active")
-	w.Get("/v1/invoices/"+sub.At("latest_invoice")).Shows(t, "lapsed", "status", "void")
-	w.Get("/v1/customers/"+sub.At("customer")).Shows(t, "nothing was owed", "balance", "0", "delinquent", "false")
+	w.Get(path).CheckValues(t, "lapsed", "pending_update", "null", "items.data.0.quantity", "1", "status", "active")
+	w.Get("/v1/invoices/"+sub.At("latest_invoice")).CheckValues(t, "lapsed", "status", "void")
+	w.Get("/v1/customers/"+sub.At("customer")).CheckValues(t, "nothing was owed", "balance", "0", "delinquent", "false")
 }
 
 // TestAWaitingChangeUsesCredit pays a part from the customer's balance, which comes
@@ -46,17 +46,17 @@ func TestAWaitingChangeUsesCredit(t *testing.T) {
 	sub := w.Subscribe(w.Price(3000, "eur", "month"), "pm_card_visa", "items[0][quantity]=4")
 	path, item := "/v1/subscriptions/"+sub.At("id"), "&items[0][id]="+sub.At("items.data.0.id")+"&items[0][quantity]="
 	w.Post(path, "proration_behavior=always_invoice"+item+"3") // becomes credit of 3000
-	w.Get("/v1/customers/"+sub.At("customer")).Shows(t, "credit", "balance", "-3000")
+	w.Get("/v1/customers/"+sub.At("customer")).CheckValues(t, "credit", "balance", "-3000")
 	card := w.Post("/v1/payment_methods/pm_card_authenticationRequired/attach", "customer="+sub.At("customer")).At("id")
 	w.Post(path, "default_payment_method="+card)
 	waits := w.Post(path, "payment_behavior=pending_if_incomplete&proration_behavior=always_invoice"+item+"5")
-	w.Get("/v1/invoices/"+waits.At("latest_invoice")).Shows(t, "the invoice", "total", "6000", "amount_due", "3000", "status", "open")
-	w.Get("/v1/customers/"+sub.At("customer")).Shows(t, "meanwhile", "balance", "0")
+	w.Get("/v1/invoices/"+waits.At("latest_invoice")).CheckValues(t, "the invoice", "total", "6000", "amount_due", "3000", "status", "open")
+	w.Get("/v1/customers/"+sub.At("customer")).CheckValues(t, "meanwhile", "balance", "0")
 	w.Advance(24 * time.Hour)
-	w.Get("/v1/customers/"+sub.At("customer")).Shows(t, "afterwards", "balance", "-3000")
+	w.Get("/v1/customers/"+sub.At("customer")).CheckValues(t, "afterwards", "balance", "-3000")
 	// What the credit covers is made at once, whatever card there is.
 	done := w.Post(path, "payment_behavior=pending_if_incomplete&proration_behavior=always_invoice"+item+"4")
-	done.Shows(t, "covered", "pending_update", "null", "items.data.0.quantity", "4")
+	done.CheckValues(t, "covered", "pending_update", "null", "items.data.0.quantity", "4")
 }
 
 // TestChangesThatNeedNotWait are made at once: those without an invoice, and those
@@ -70,10 +70,10 @@ func TestChangesThatNeedNotWait(t *testing.T) {
 		{"none", strings.Replace(change, "always_invoice", "none", 1) + "9", "9"},
 		{"less", change + "4", "4"},
 	} {
-		w.Post(path, c.body).Shows(t, c.name, "pending_update", "null", "items.data.0.quantity", c.quantity, "status", "active")
+		w.Post(path, c.body).CheckValues(t, c.name, "pending_update", "null", "items.data.0.quantity", c.quantity, "status", "active")
 	}
-	w.Get("/v1/invoices/"+sub.At("latest_invoice")).Shows(t, "what waited before", "status", "void")
-	w.Refuses(
+	w.Get("/v1/invoices/"+sub.At("latest_invoice")).CheckValues(t, "what waited before", "status", "void")
+	w.CheckRefused(
 		stripetest.Refusal{Name: "metadata", Method: "POST", Path: path, Body: change + "5&metadata[a]=1", Param: "metadata"},
 		stripetest.Refusal{Name: "an unknown parameter", Method: "POST", Path: path, Body: change + "5&coupon=x", Code: "parameter_unknown", Param: "coupon"},
 		stripetest.Refusal{Name: "when created", Method: "POST", Path: "/v1/subscriptions", Body: "payment_behavior=pending_if_incomplete&customer=" + sub.At("customer") + "&items[0][price]=" + sub.At("items.data.0.price.id") + "&items[0][quantity]=1", Param: "payment_behavior"},

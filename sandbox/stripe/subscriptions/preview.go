@@ -32,7 +32,7 @@ func PreviewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 	if customerID == "" && subscriptionID == "" {
 		p.Fail("customer", "parameter_missing", "You must provide one of: customer, subscription.")
 	}
-	if err := p.Done(); err != nil {
+	if err := p.CheckUnread(); err != nil {
 		return nil, err
 	}
 	sub, err := previewedSubscription(ctx, c.Step, customerID, subscriptionID)
@@ -58,25 +58,25 @@ func PreviewInvoice(ctx context.Context, c *kernel.Call) (any, error) {
 // with the id, or else the one of the customer that is billed next.
 func previewedSubscription(ctx context.Context, st *kernel.Step, customerID, id string) (*Subscription, error) {
 	if customerID != "" {
-		if _, err := customers.Live(ctx, st, customerID, "customer"); err != nil {
+		if _, err := customers.FindLive(ctx, st, customerID, "customer"); err != nil {
 			return nil, err
 		}
 	}
 	if id != "" {
 		sub, err := All.Get(ctx, st.Q, id, "subscription")
 		if err == nil && customerID != "" && sub.Customer != customerID {
-			err = form.Missing(All.Label, id, "subscription")
+			err = form.NewMissing(All.Label, id, "subscription")
 		}
 		return sub, err
 	}
-	all, err := All.Where(ctx, st.Q, `doc ->> '$.customer' = ?`, customerID)
+	all, err := All.FindWhere(ctx, st.Q, `doc ->> '$.customer' = ?`, customerID)
 	if err != nil {
 		return nil, err
 	}
 	var next *Subscription
 	for _, sub := range all {
 		_, end := sub.Period()
-		if sub.Running() && (next == nil || end < next.Items.Data[0].CurrentPeriodEnd) {
+		if sub.IsRunning() && (next == nil || end < next.Items.Data[0].CurrentPeriodEnd) {
 			next = sub
 		}
 	}
@@ -103,18 +103,18 @@ func nextBill(ctx context.Context, st *kernel.Step, sub *Subscription, rev *revi
 	}
 	pending = slices.Concat(pending, extra, rev.prorations)
 	if rev.now {
-		return rev.bill(sub, cu, pending, st.Now), nil
+		return rev.newBill(sub, cu, pending, st.Now), nil
 	}
-	if !sub.Running() {
+	if !sub.IsRunning() {
 		return bill{}, noUpcomingInvoice(sub.Customer)
 	}
-	start, end := sub.due()
+	start, end := sub.duePeriod()
 	usage, err := meteredLines(ctx, st, sub, start, end, rev.names)
 	if err != nil {
 		return bill{}, err
 	}
 	b := sub.renewal(cu, pending, usage, rev.names)
-	if !b.period && !b.needed() {
+	if !b.period && !b.isNeeded() {
 		return bill{}, noUpcomingInvoice(sub.Customer)
 	}
 	b.reason = invoices.ReasonUpcoming

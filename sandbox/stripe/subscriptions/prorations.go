@@ -47,10 +47,10 @@ func newProration(sub *Subscription, item Item, name string, sign, from, now int
 	return ii
 }
 
-// Billed reads who pays for a subscription, which must not be over.
-func Billed(ctx context.Context, st *kernel.Step, id string) (invoices.Payer, error) {
+// FindPayer reads who pays for a subscription, which must not be over.
+func FindPayer(ctx context.Context, st *kernel.Step, id string) (invoices.Payer, error) {
 	sub, err := All.Get(ctx, st.Q, id, "subscription")
-	if err == nil && sub.Ended() {
+	if err == nil && sub.IsEnded() {
 		err = form.Refuse("subscription", "", "The subscription %s is canceled: no invoice would include the item.", id)
 	}
 	if err != nil {
@@ -68,7 +68,7 @@ func perUnit(amount, quantity int64) string {
 // pendingItems reads the items that the next invoice of a subscription will
 // include, oldest first.
 func pendingItems(ctx context.Context, st *kernel.Step, sub *Subscription) ([]*invoices.Item, error) {
-	return invoices.Items.Where(ctx, st.Q,
+	return invoices.Items.FindWhere(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.parent.subscription_details.subscription' = ? AND doc ->> '$.invoice' IS NULL`,
 		sub.Customer, sub.ID)
 }

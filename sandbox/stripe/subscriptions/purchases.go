@@ -53,7 +53,7 @@ type WantedItem struct {
 // one have in common.
 func (o *Purchase) Read(p *form.Params) {
 	p.Metadata(&o.Metadata)
-	p.Clearable("description", &o.Description)
+	p.ReadClearable("description", &o.Description)
 	p.Integer("trial_period_days", 1, maxTrialDays, &o.TrialDays)
 	readTrialSettings(p, &o.WhenNoMethod)
 	readPendingInterval(p, &o.PendingInterval)
@@ -82,7 +82,7 @@ func PriceItems(ctx context.Context, st *kernel.Step, wanted []WantedItem, trial
 	items := make([]LineItem, 0, len(wanted))
 	for _, w := range wanted {
 		param := w.params.Name("price")
-		pr, pd, err := catalog.Sellable(ctx, st, w.price, param)
+		pr, pd, err := catalog.FindSellable(ctx, st, w.price, param)
 		if err != nil {
 			return nil, err
 		}
@@ -95,7 +95,7 @@ func PriceItems(ctx context.Context, st *kernel.Step, wanted []WantedItem, trial
 				return nil, form.Refuse(param, "", "The sandbox requires that all recurring prices of a Checkout Session have the same interval.")
 			}
 		}
-		if err := w.fits(pr); err != nil {
+		if err := w.checkQuantity(pr); err != nil {
 			return nil, err
 		}
 		item := LineItem{
@@ -111,8 +111,8 @@ func PriceItems(ctx context.Context, st *kernel.Step, wanted []WantedItem, trial
 	return items, nil
 }
 
-// fits refuses a quantity for a metered price, and a missing one for any other.
-func (w WantedItem) fits(pr *catalog.Price) error {
+// checkQuantity refuses a quantity for a metered price, and a missing one for any other.
+func (w WantedItem) checkQuantity(pr *catalog.Price) error {
 	param := w.params.Name("quantity")
 	switch {
 	case pr.Metered() && w.quantity != 0:
@@ -126,7 +126,7 @@ func (w WantedItem) fits(pr *catalog.Price) error {
 // CheckCurrency refuses a currency if the customer has subscriptions or a
 // balance in another one.
 func CheckCurrency(ctx context.Context, st *kernel.Step, cu *customers.Customer, code string) error {
-	others, err := All.Where(ctx, st.Q,
+	others, err := All.FindWhere(ctx, st.Q,
 		`doc ->> '$.customer' = ? AND doc ->> '$.status' NOT IN ('canceled', 'incomplete_expired') AND doc ->> '$.currency' <> ?`, cu.ID, code)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func FirstInvoice(ctx context.Context, st *kernel.Step, sub *Subscription, cu *c
 	if err := ReadProductNames(ctx, st, sub.Items.Data, b.names); err != nil {
 		return nil, err
 	}
-	if !b.needed() {
+	if !b.isNeeded() {
 		return nil, ErrNothingToBill
 	}
 	in, err := issueInvoice(ctx, st, b)

@@ -20,29 +20,29 @@ const draftLife = 60 * 60
 // period, only what is pending and used is billed. It stores nothing: a renewal
 // applies the result, a preview shows it.
 func (sub *Subscription) renewal(cu *customers.Customer, pending []*invoices.Item, usage []invoices.Line, names ProductNames) bill {
-	since, at := sub.due()
+	since, at := sub.duePeriod()
 	b := bill{sub: sub, cu: cu, reason: invoices.ReasonCycle, since: since, at: at, pending: pending, usage: usage, names: names}
-	if sub.ending() {
+	if sub.isEnding() {
 		return b
 	}
-	if sub.Status == Trialing {
-		sub.Status = Active
+	if sub.Status == StatusTrialing {
+		sub.Status = StatusActive
 	}
 	_, end := sub.cycle().Period(at)
 	sub.setPeriod(at, end)
-	b.period, b.wait, b.held = true, draftLife, sub.Status == Unpaid
+	b.period, b.wait, b.held = true, draftLife, sub.Status == StatusUnpaid
 	return b
 }
 
 // PeriodEnds renews a subscription, or ends it if that was asked for.
 func PeriodEnds(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
-	if err != nil || !sub.Running() {
+	if err != nil || !sub.IsRunning() {
 		return err
 	}
 	before := sub.Clone()
-	ending := sub.ending()
-	if sub.Status == Trialing && !ending {
+	ending := sub.isEnding()
+	if sub.Status == StatusTrialing && !ending {
 		if over, err := endTrialWithoutCard(ctx, st, sub); err != nil || over {
 			if err != nil {
 				return err
@@ -54,7 +54,7 @@ func PeriodEnds(ctx context.Context, st *kernel.Step, id string) error {
 	if err != nil {
 		return err
 	}
-	if b.needed() {
+	if b.isNeeded() {
 		in, err := issueInvoice(ctx, st, b)
 		if err != nil {
 			return err
@@ -65,9 +65,9 @@ func PeriodEnds(ctx context.Context, st *kernel.Step, id string) error {
 			}
 		}
 	}
-	if ending && !sub.Ended() {
+	if ending && !sub.IsEnded() {
 		now := st.Now
-		sub.Status, sub.EndedAt = Canceled, &now
+		sub.Status, sub.EndedAt = StatusCanceled, &now
 	}
 	return Save(ctx, st, before, sub)
 }
@@ -86,7 +86,7 @@ func renewalBill(ctx context.Context, st *kernel.Step, sub *Subscription) (bill,
 	if err := ReadProductNames(ctx, st, sub.Items.Data, names); err != nil {
 		return bill{}, err
 	}
-	start, end := sub.due()
+	start, end := sub.duePeriod()
 	usage, err := meteredLines(ctx, st, sub, start, end, names)
 	if err != nil {
 		return bill{}, err

@@ -19,14 +19,14 @@ var (
 
 // The statuses of a subscription.
 const (
-	Active            = "active"
-	Canceled          = "canceled"
-	Incomplete        = "incomplete"
-	IncompleteExpired = "incomplete_expired"
-	PastDue           = "past_due"
-	Paused            = "paused"
-	Trialing          = "trialing"
-	Unpaid            = "unpaid"
+	StatusActive            = "active"
+	StatusCanceled          = "canceled"
+	StatusIncomplete        = "incomplete"
+	StatusIncompleteExpired = "incomplete_expired"
+	StatusPastDue           = "past_due"
+	StatusPaused            = "paused"
+	StatusTrialing          = "trialing"
+	StatusUnpaid            = "unpaid"
 )
 
 // Subscription is what a customer pays for periodically.
@@ -125,9 +125,9 @@ func (sub *Subscription) Period() (start, end int64) {
 	return sub.Items.Data[0].CurrentPeriodStart, sub.Items.Data[0].CurrentPeriodEnd
 }
 
-// due returns the current period as far as it is billed: until it is over, or until
+// duePeriod returns the current period as far as it is billed: until it is over, or until
 // the subscription ends within it.
-func (sub *Subscription) due() (start, end int64) {
+func (sub *Subscription) duePeriod() (start, end int64) {
 	start, end = sub.Period()
 	if sub.CancelAt != nil {
 		end = min(end, *sub.CancelAt)
@@ -135,8 +135,8 @@ func (sub *Subscription) due() (start, end int64) {
 	return start, end
 }
 
-// ending reports whether the subscription ends with its current period or within it.
-func (sub *Subscription) ending() bool {
+// isEnding reports whether the subscription ends with its current period or within it.
+func (sub *Subscription) isEnding() bool {
 	_, end := sub.Period()
 	return sub.CancelAt != nil && *sub.CancelAt <= end
 }
@@ -151,18 +151,18 @@ func (sub *Subscription) setPeriod(start, end int64) {
 	}
 }
 
-// Running reports whether the subscription has periods that follow each other.
-func (sub *Subscription) Running() bool {
+// IsRunning reports whether the subscription has periods that follow each other.
+func (sub *Subscription) IsRunning() bool {
 	switch sub.Status {
-	case Active, PastDue, Trialing, Unpaid:
+	case StatusActive, StatusPastDue, StatusTrialing, StatusUnpaid:
 		return true
 	}
 	return false
 }
 
-// Ended reports whether the subscription is over for good.
-func (sub *Subscription) Ended() bool {
-	return sub.Status == Canceled || sub.Status == IncompleteExpired
+// IsEnded reports whether the subscription is over for good.
+func (sub *Subscription) IsEnded() bool {
+	return sub.Status == StatusCanceled || sub.Status == StatusIncompleteExpired
 }
 
 type automaticTax struct {
@@ -213,7 +213,7 @@ func New(customerID string, o Purchase, now int64) *Subscription {
 		Description: o.Description, InvoiceSettings: invoiceSettings{Issuer: form.Self{Type: "self"}},
 		Metadata:        o.Metadata,
 		PaymentSettings: paymentSettings{PaymentMethodTypes: []string{"card"}, SaveDefault: "off"},
-		Status:          Active, PendingInterval: o.PendingInterval,
+		Status:          StatusActive, PendingInterval: o.PendingInterval,
 	}
 	sub.BillingMode.Type = "flexible"
 	sub.BillingMode.Flexible.ProrationDiscounts = "included"
@@ -221,7 +221,7 @@ func New(customerID string, o Purchase, now int64) *Subscription {
 	end := newCycle(now, o.Items[0].Price).Boundary(1)
 	if o.TrialDays > 0 {
 		end = time.Unix(now, 0).UTC().AddDate(0, 0, int(o.TrialDays)).Unix()
-		sub.Status, sub.TrialStart, sub.TrialEnd, sub.BillingCycleAnchor = Trialing, &now, &end, end
+		sub.Status, sub.TrialStart, sub.TrialEnd, sub.BillingCycleAnchor = StatusTrialing, &now, &end, end
 	}
 	items := make([]Item, 0, len(o.Items))
 	for _, sold := range o.Items {
@@ -243,29 +243,29 @@ func Get(ctx context.Context, c *kernel.Call) (any, error) {
 // List answers GET /v1/subscriptions.
 func List(ctx context.Context, c *kernel.Call) (any, error) {
 	var f kernel.Filter
-	f.Equals(c.Params, "customer", "$.customer")
+	f.AddEqual(c.Params, "customer", "$.customer")
 	f.OnClock(c.Params, !c.Params.Has("customer"))
-	if id, ok := c.Params.Filled("price"); ok {
-		f.And(`EXISTS (SELECT 1 FROM json_each(doc, '$.items.data') WHERE value ->> '$.price.id' = ?)`, id)
+	if id, ok := c.Params.ReadFilled("price"); ok {
+		f.AddCondition(`EXISTS (SELECT 1 FROM json_each(doc, '$.items.data') WHERE value ->> '$.price.id' = ?)`, id)
 	}
 	status := ""
 	c.Params.Choice("status", &status, "active", "all", "canceled", "ended", "incomplete",
 		"incomplete_expired", "past_due", "paused", "trialing", "unpaid")
 	switch status {
 	case "":
-		f.And(`doc ->> '$.status' <> 'canceled'`)
+		f.AddCondition(`doc ->> '$.status' <> 'canceled'`)
 	case "all":
 	case "ended":
-		f.And(`doc ->> '$.status' IN ('canceled', 'incomplete_expired')`)
+		f.AddCondition(`doc ->> '$.status' IN ('canceled', 'incomplete_expired')`)
 	default:
-		f.And(`doc ->> '$.status' = ?`, status)
+		f.AddCondition(`doc ->> '$.status' = ?`, status)
 	}
 	return All.Page(ctx, c, f)
 }
 
-// OfCustomer reads the subscriptions of a customer that are not canceled, as
+// ListOfCustomer reads the subscriptions of a customer that are not canceled, as
 // customer.subscriptions shows them.
-func OfCustomer(ctx context.Context, q kernel.Querier, customerID string) (any, error) {
+func ListOfCustomer(ctx context.Context, q kernel.Querier, customerID string) (any, error) {
 	return kernel.ReadList(ctx, q, All, "/v1/customers/"+customerID+"/subscriptions",
 		`doc ->> '$.customer' = ? AND doc ->> '$.status' <> 'canceled'`, customerID)
 }

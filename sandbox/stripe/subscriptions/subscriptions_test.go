@@ -90,14 +90,14 @@ func TestTransitions(t *testing.T) {
 			t.Parallel()
 			w := stripetest.New(t)
 			sub := w.Subscribe(w.Price(1000, "eur", "month"), c.card, c.params)
-			sub.Shows(t, "begins", "status", c.begins)
+			sub.CheckValues(t, "begins", "status", c.begins)
 			var got []string
 			for _, e := range w.Events(func() { c.then(w, sub) }) {
 				if short, ok := strings.CutPrefix(e, "customer.subscription."); ok {
 					got = append(got, short)
 				}
 			}
-			w.Get("/v1/subscriptions/"+sub.At("id")).Shows(t, "ends", "status", c.ends)
+			w.Get("/v1/subscriptions/"+sub.At("id")).CheckValues(t, "ends", "status", c.ends)
 			if diff := cmp.Diff(c.events, strings.Join(got, "+")); diff != "" {
 				t.Errorf("events (-want +got):\n%s", diff)
 			}
@@ -140,9 +140,9 @@ func TestProrationsAtTheBounds(t *testing.T) {
 			w.Advance(c.after)
 			w.Post("/v1/subscriptions/"+sub.At("id"), "items[0][id]="+sub.At("items.data.0.id")+"&items[0][price]="+fresh)
 			items := w.Get("/v1/invoiceitems?pending=true")
-			items.Shows(t, "pending, newest first", "data.0.amount", c.charge, "data.1.amount", c.credit, "data.2", "null")
+			items.CheckValues(t, "pending, newest first", "data.0.amount", c.charge, "data.1.amount", c.credit, "data.2", "null")
 			if c.charge != "null" {
-				items.Shows(t, "what is charged", "data.0.period.start", at(w.Clock.Now()), "data.0.period.end", sub.At("items.data.0.current_period_end"), "data.0.proration", "true")
+				items.CheckValues(t, "what is charged", "data.0.period.start", at(w.Clock.Now()), "data.0.period.end", sub.At("items.data.0.current_period_end"), "data.0.proration", "true")
 			}
 		})
 	}
@@ -157,7 +157,7 @@ func TestProrationDates(t *testing.T) {
 	w.Advance(15 * day)
 	path, change := "/v1/subscriptions/"+sub.At("id"), "items[0][id]="+sub.At("items.data.0.id")+"&items[0][price]="+fresh+"&proration_date="
 	end := stripetest.Start.Add(31 * day)
-	w.Refuses(
+	w.CheckRefused(
 		stripetest.Refusal{Name: "before the period", Method: "POST", Path: path, Body: change + at(stripetest.Start.Add(-time.Second)), Param: "proration_date"},
 		stripetest.Refusal{Name: "after the period", Method: "POST", Path: path, Body: change + at(end.Add(time.Second)), Param: "proration_date"},
 	)
@@ -171,13 +171,13 @@ func TestProrationDates(t *testing.T) {
 		preview := w.Post("/v1/invoices/create_preview", strings.NewReplacer("items", "subscription_details[items]", "proration_date", "subscription_details[proration_date]").Replace(change+c.date)+
 			"&subscription="+sub.At("id")+"&subscription_details[proration_behavior]=always_invoice")
 		if c.total == "null" {
-			preview.Shows(t, c.name, "billing_reason", "upcoming", "lines.data.0.amount", "6200", "lines.data.1", "null")
+			preview.CheckValues(t, c.name, "billing_reason", "upcoming", "lines.data.0.amount", "6200", "lines.data.1", "null")
 			continue
 		}
-		preview.Shows(t, c.name, "billing_reason", "subscription_update", "total", c.total)
+		preview.CheckValues(t, c.name, "billing_reason", "subscription_update", "total", c.total)
 	}
 	w.Post(path, change+at(stripetest.Start)+"&proration_behavior=always_invoice")
-	w.Get("/v1/invoices?limit=1").Shows(t, "billed", "data.0.total", "3100", "data.0.status", "paid", "data.0.period_start", at(stripetest.Start))
+	w.Get("/v1/invoices?limit=1").CheckValues(t, "billed", "data.0.total", "3100", "data.0.status", "paid", "data.0.period_start", at(stripetest.Start))
 }
 
 // TestPeriodsAtTheEndsOfMonths begins on a 31st: a shorter month ends on its last day, and
@@ -231,10 +231,10 @@ func TestCreateRefusals(t *testing.T) {
 		{"another's card", "customer=" + customer + "&default_payment_method=" + other + items, "", "default_payment_method", 0},
 		{"no card, all or nothing", "customer=" + customer + "&payment_behavior=error_if_incomplete" + items, "resource_missing", "", 400},
 	} {
-		w.Refuses(stripetest.Refusal{Name: c.name, Method: "POST", Path: "/v1/subscriptions", Body: c.body, Status: c.status, Code: c.code, Param: c.param})
+		w.CheckRefused(stripetest.Refusal{Name: c.name, Method: "POST", Path: "/v1/subscriptions", Body: c.body, Status: c.status, Code: c.code, Param: c.param})
 	}
 	w.Card(customer, "pm_card_chargeCustomerFail")
-	w.Refuses(stripetest.Refusal{Name: "declined, all or nothing", Method: "POST", Path: "/v1/subscriptions", Body: "customer=" + customer + "&payment_behavior=error_if_incomplete" + items, Status: 402, Type: "card_error", Code: "card_declined"})
+	w.CheckRefused(stripetest.Refusal{Name: "declined, all or nothing", Method: "POST", Path: "/v1/subscriptions", Body: "customer=" + customer + "&payment_behavior=error_if_incomplete" + items, Status: 402, Type: "card_error", Code: "card_declined"})
 }
 
 func TestUpdateRefusals(t *testing.T) {
@@ -271,9 +271,9 @@ func TestUpdateRefusals(t *testing.T) {
 		{"end of an ended one", ended, "cancel_at_period_end=true", "", ""},
 		{"items of an incomplete one", incomplete, "items[0][id]=" + incomplete.At("items.data.0.id") + "&items[0][quantity]=2", "", ""},
 	} {
-		w.Refuses(stripetest.Refusal{Name: c.name, Method: "POST", Path: "/v1/subscriptions/" + c.sub.At("id"), Body: c.body, Code: c.code, Param: c.param})
+		w.CheckRefused(stripetest.Refusal{Name: c.name, Method: "POST", Path: "/v1/subscriptions/" + c.sub.At("id"), Body: c.body, Code: c.code, Param: c.param})
 	}
-	w.Refuses(
+	w.CheckRefused(
 		stripetest.Refusal{Name: "unknown", Method: "POST", Path: "/v1/subscriptions/sub_x", Status: 404, Code: "resource_missing", Param: "id"},
 		stripetest.Refusal{Name: "cancel of an unknown one", Method: "DELETE", Path: "/v1/subscriptions/sub_x", Status: 404, Code: "resource_missing", Param: "id"},
 		stripetest.Refusal{Name: "cancel of an ended one", Method: "DELETE", Path: "/v1/subscriptions/" + ended.At("id"), Status: 404, Code: "resource_missing", Param: "id"},
@@ -285,9 +285,9 @@ func TestUpdateRefusals(t *testing.T) {
 	)
 	// What an ended subscription still accepts.
 	w.Post("/v1/subscriptions/"+ended.At("id"), "metadata[a]=b&cancellation_details[feedback]=unused&cancellation_details[comment]=bye").
-		Shows(t, "ended", "status", "canceled", "metadata.a", "b", "cancellation_details.feedback", "unused", "cancellation_details.comment", "bye")
+		CheckValues(t, "ended", "status", "canceled", "metadata.a", "b", "cancellation_details.feedback", "unused", "cancellation_details.comment", "bye")
 	w.Post("/v1/subscriptions/"+ended.At("id"), "cancellation_details[feedback]=&cancellation_details[comment]=").
-		Shows(t, "cleared", "cancellation_details.feedback", "null", "cancellation_details.comment", "null", "cancellation_details.reason", "cancellation_requested")
+		CheckValues(t, "cleared", "cancellation_details.feedback", "null", "cancellation_details.comment", "null", "cancellation_details.reason", "cancellation_requested")
 }
 
 func TestPreviewRefusals(t *testing.T) {
@@ -300,7 +300,7 @@ func TestPreviewRefusals(t *testing.T) {
 	preview := func(name, body string, status int, code, param string) stripetest.Refusal {
 		return stripetest.Refusal{Name: name, Method: "POST", Path: "/v1/invoices/create_preview", Body: body, Status: status, Code: code, Param: param}
 	}
-	w.Refuses(
+	w.CheckRefused(
 		preview("of nothing", "", 0, "parameter_missing", "customer"),
 		preview("unknown customer", "customer=cus_x", 0, "resource_missing", "customer"),
 		preview("unknown subscription", "subscription=sub_x", 0, "resource_missing", "subscription"),
@@ -313,7 +313,7 @@ func TestPreviewRefusals(t *testing.T) {
 		preview("unknown parameter", "subscription="+active.At("id")+"&subscription_details[colour]=red", 0, "parameter_unknown", "subscription_details[colour]"),
 	)
 	w.Post("/v1/invoices/create_preview", "customer="+active.At("customer")).
-		Shows(t, "by the customer", "total", "1000", "parent.subscription_details.subscription", active.At("id"), "period_end", active.At("items.data.0.current_period_end"))
+		CheckValues(t, "by the customer", "total", "1000", "parent.subscription_details.subscription", active.At("id"), "period_end", active.At("items.data.0.current_period_end"))
 	if got := w.Get("/v1/subscriptions/" + active.At("id")); got.At("cancel_at_period_end") != "false" {
 		t.Error("a preview changed the subscription")
 	}
@@ -337,8 +337,8 @@ func TestCancelNow(t *testing.T) {
 		sub := w.Subscribe(w.Price(3100, "eur", "month"), "pm_card_visa")
 		w.Advance(15 * day)
 		w.Delete("/v1/subscriptions/"+sub.At("id")+c.query).
-			Shows(t, c.query, "status", "canceled", "ended_at", at(w.Clock.Now()), "canceled_at", at(w.Clock.Now()), "cancellation_details.reason", "cancellation_requested")
-		w.Get("/v1/customers/"+sub.At("customer")).Shows(t, c.query, "balance", c.balance)
+			CheckValues(t, c.query, "status", "canceled", "ended_at", at(w.Clock.Now()), "canceled_at", at(w.Clock.Now()), "cancellation_details.reason", "cancellation_requested")
+		w.Get("/v1/customers/"+sub.At("customer")).CheckValues(t, c.query, "balance", c.balance)
 		if pending, all := len(w.IDs("/v1/invoiceitems?pending=true")), len(w.IDs("/v1/invoices")); pending != c.pending || all != c.invoices {
 			t.Errorf("%q leaves %d items and %d invoices, want %d and %d", c.query, pending, all, c.pending, c.invoices)
 		}
@@ -357,7 +357,7 @@ func TestResume(t *testing.T) {
 		w.Card(sub.At("customer"), card)
 		var got stripetest.Object
 		events := w.Events(func() { got = w.Post("/v1/subscriptions/"+sub.At("id")+"/resume", "") })
-		got.Shows(t, card, "status", want, "billing_cycle_anchor", at(w.Clock.Now()), "items.data.0.current_period_start", at(w.Clock.Now()))
+		got.CheckValues(t, card, "status", want, "billing_cycle_anchor", at(w.Clock.Now()), "items.data.0.current_period_start", at(w.Clock.Now()))
 		if events[0] != "invoice.created" || events[len(events)-1] != "customer.subscription.resumed" {
 			t.Errorf("%s: events %v", card, events)
 		}
@@ -378,14 +378,14 @@ func TestTheEndMovesWithThePeriod(t *testing.T) {
 		w := stripetest.New(t)
 		sub := w.Subscribe(w.Price(1000, "eur", "month"), "pm_card_visa", c.begin)
 		path := "/v1/subscriptions/" + sub.At("id")
-		w.Post(path, "cancel_at_period_end=true").Shows(t, name, "cancel_at", sub.At("items.data.0.current_period_end"))
+		w.Post(path, "cancel_at_period_end=true").CheckValues(t, name, "cancel_at", sub.At("items.data.0.current_period_end"))
 		w.Advance(2 * day)
-		w.Post(path, c.change).Shows(t, name, "cancel_at_period_end", "true", "cancel_at", at(c.end), "items.data.0.current_period_end", at(c.end))
+		w.Post(path, c.change).CheckValues(t, name, "cancel_at_period_end", "true", "cancel_at", at(c.end), "items.data.0.current_period_end", at(c.end))
 		w.Clock.Set(c.end.Add(-time.Second))
 		if got := w.Get(path).At("status"); got == "canceled" {
 			t.Errorf("%s: it ends too early", name)
 		}
 		w.Advance(time.Second)
-		w.Get(path).Shows(t, name, "status", "canceled", "ended_at", at(c.end))
+		w.Get(path).CheckValues(t, name, "status", "canceled", "ended_at", at(c.end))
 	}
 }

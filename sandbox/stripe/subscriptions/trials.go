@@ -17,9 +17,9 @@ const trialNotice = 3 * 24 * 60 * 60
 
 // What happens to a subscription whose trial ends without a payment method.
 const (
-	WhenNoMethodInvoice = "create_invoice"
-	whenNoMethodCancel  = "cancel"
-	whenNoMethodPause   = "pause"
+	MissingMethodInvoice = "create_invoice"
+	missingMethodCancel  = "cancel"
+	missingMethodPause   = "pause"
 )
 
 // readTrialSettings reads the parameter trial_settings.
@@ -31,14 +31,14 @@ func readTrialSettings(p *form.Params, into *string) {
 	settings.Require("end_behavior")
 	if end := settings.Hash("end_behavior"); end != nil {
 		end.Require("missing_payment_method")
-		end.Choice("missing_payment_method", into, whenNoMethodCancel, WhenNoMethodInvoice, whenNoMethodPause)
+		end.Choice("missing_payment_method", into, missingMethodCancel, MissingMethodInvoice, missingMethodPause)
 	}
 }
 
 // announceTrialEnd plans the event about the end of a trial, or sends it if the
 // trial ends soon.
 func announceTrialEnd(ctx context.Context, st *kernel.Step, sub *Subscription) error {
-	if sub.Status != Trialing {
+	if sub.Status != StatusTrialing {
 		return nil
 	}
 	if at := *sub.TrialEnd - trialNotice; at > st.Now {
@@ -53,7 +53,7 @@ func announceTrialEnd(ctx context.Context, st *kernel.Step, sub *Subscription) e
 // TrialWillEnd sends the event about the end of a trial.
 func TrialWillEnd(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
-	if err != nil || sub.Status != Trialing {
+	if err != nil || sub.Status != StatusTrialing {
 		return err
 	}
 	return st.Emit(ctx, "customer.subscription.trial_will_end", sub, nil)
@@ -67,10 +67,10 @@ func endTrialWithoutCard(ctx context.Context, st *kernel.Step, sub *Subscription
 		return false, err
 	}
 	switch sub.TrialSettings.EndBehavior.MissingPaymentMethod {
-	case whenNoMethodCancel:
+	case missingMethodCancel:
 		sub.cancel("", st.Now)
-	case whenNoMethodPause:
-		sub.Status = Paused
+	case missingMethodPause:
+		sub.Status = StatusPaused
 	default:
 		return false, nil
 	}

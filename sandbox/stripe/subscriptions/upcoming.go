@@ -27,13 +27,13 @@ func announceRenewal(ctx context.Context, st *kernel.Step, sub *Subscription, en
 // will be one.
 func AnnounceInvoice(ctx context.Context, st *kernel.Step, id string) error {
 	sub, err := All.Get(ctx, st.Q, id, "id")
-	if err != nil || !sub.Running() {
+	if err != nil || !sub.IsRunning() {
 		return err
 	}
 	b, err := renewalBill(ctx, st, sub)
-	if err != nil || !b.needed() {
+	if err != nil || !b.isNeeded() {
 		return err
 	}
 	b.reason = invoices.ReasonUpcoming
-	return st.Emit(ctx, "invoice.upcoming", b.draft().Announced(), nil)
+	return st.Emit(ctx, "invoice.upcoming", b.draft().AsUpcoming(), nil)
 }

@@ -31,7 +31,7 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	p.Choice("payment_behavior", &behavior, allowIncomplete, errorIfIncomplete, pendingIfIncomplete)
 	ch := readChange(p, c.Now)
 	ch.extra = readAddedItems(p, c.Now)
-	if err := p.Done(); err != nil {
+	if err := p.CheckUnread(); err != nil {
 		return nil, err
 	}
 	if behavior == pendingIfIncomplete {
@@ -39,7 +39,7 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 			return nil, err
 		}
 	}
-	if sub.Ended() && (p.Has("cancel_at_period_end") || p.Has("cancel_at")) {
+	if sub.IsEnded() && (p.Has("cancel_at_period_end") || p.Has("cancel_at")) {
 		return nil, form.Refuse("", "", "A canceled subscription can only update its cancellation_details and metadata.")
 	}
 	if p.Has("default_payment_method") {
@@ -53,7 +53,7 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 	case p.Has("cancel_at"):
 		sub.EndAt(endAt, c.Now)
 	}
-	if sub.Status == Trialing && ch.trialEnd == c.Now {
+	if sub.Status == StatusTrialing && ch.trialEnd == c.Now {
 		over, err := endTrialWithoutCard(ctx, c.Step, sub)
 		if err != nil {
 			return nil, err
@@ -78,7 +78,7 @@ func Update(ctx context.Context, c *kernel.Call) (any, error) {
 // makeChange revises a subscription and bills what that makes due at once. It takes
 // the place of a change that waits. The caller stores the subscription.
 func makeChange(ctx context.Context, st *kernel.Step, sub *Subscription, ch change, behavior string) error {
-	if !ch.empty() {
+	if !ch.isEmpty() {
 		if err := dropPending(ctx, st, sub); err != nil {
 			return err
 		}
@@ -114,8 +114,8 @@ func applyRevision(ctx context.Context, st *kernel.Step, before, sub *Subscripti
 	if err != nil {
 		return err
 	}
-	b := rev.bill(sub, cu, pending, st.Now)
-	if !b.needed() {
+	b := rev.newBill(sub, cu, pending, st.Now)
+	if !b.isNeeded() {
 		return nil
 	}
 	in, err := issueInvoice(ctx, st, b)
@@ -132,8 +132,8 @@ func applyRevision(ctx context.Context, st *kernel.Step, before, sub *Subscripti
 	return err
 }
 
-// bill returns the bill of what a revision makes due at once.
-func (rev *revision) bill(sub *Subscription, cu *customers.Customer, pending []*invoices.Item, now int64) bill {
+// newBill returns the bill of what a revision makes due at once.
+func (rev *revision) newBill(sub *Subscription, cu *customers.Customer, pending []*invoices.Item, now int64) bill {
 	return bill{
 		sub: sub, cu: cu, reason: invoices.ReasonUpdate, since: rev.since, at: now,
 		period: rev.restarted, pending: pending, usage: rev.usage, names: rev.names,
@@ -171,8 +171,8 @@ func readEnd(p *form.Params, now int64) *int64 {
 	if p.Has("cancel_at_period_end") {
 		p.Fail("cancel_at", "", "You may only specify one of these parameters: cancel_at, cancel_at_period_end.")
 	}
-	if p.Cleared("cancel_at") {
-		p.Clearable("cancel_at", new(*string))
+	if p.IsCleared("cancel_at") {
+		p.ReadClearable("cancel_at", new(*string))
 		return nil
 	}
 	var date int64
@@ -183,9 +183,9 @@ func readEnd(p *form.Params, now int64) *int64 {
 // readSettings reads the parameters that change no period and no item.
 func (sub *Subscription) readSettings(p *form.Params) {
 	p.Metadata(&sub.Metadata)
-	p.Clearable("description", &sub.Description)
+	p.ReadClearable("description", &sub.Description)
 	readCancellation(p, &sub.CancellationDetails)
-	p.Clearable("default_payment_method", &sub.DefaultPaymentMethod)
+	p.ReadClearable("default_payment_method", &sub.DefaultPaymentMethod)
 	readTrialSettings(p, &sub.TrialSettings.EndBehavior.MissingPaymentMethod)
 	readPendingInterval(p, &sub.PendingInterval)
 }
@@ -196,9 +196,9 @@ func readCancellation(p *form.Params, into *cancellation) {
 	if given == nil {
 		return
 	}
-	given.Clearable("comment", &into.Comment)
-	if given.Cleared("feedback") {
-		given.Clearable("feedback", &into.Feedback)
+	given.ReadClearable("comment", &into.Comment)
+	if given.IsCleared("feedback") {
+		given.ReadClearable("feedback", &into.Feedback)
 	} else if given.Has("feedback") {
 		var feedback string
 		given.Choice("feedback", &feedback, "customer_service", "low_quality", "missing_features",

@@ -61,8 +61,8 @@ func (r Result) Quantile(q float64) float64 {
 	return float64(r.Latencies[int(q*float64(len(r.Latencies)-1))]) / 1000
 }
 
-// Others returns how many answers had another status than the wanted one.
-func (r Result) Others() int {
+// OtherStatuses returns how many answers had another status than the wanted one.
+func (r Result) OtherStatuses() int {
 	n := 0
 	for status, count := range r.Statuses {
 		if status != r.Want {
@@ -81,8 +81,8 @@ type group struct {
 	sent   int
 }
 
-// due returns when the next request is sent if a connection is idle.
-func (g *group) due() time.Time {
+// nextDue returns when the next request is sent if a connection is idle.
+func (g *group) nextDue() time.Time {
 	return g.begin.Add(time.Duration(float64(g.sent) / g.Rate * float64(time.Second)))
 }
 
@@ -117,7 +117,7 @@ func Run(address netip.AddrPort, d time.Duration, works ...Work) (results []Resu
 		g.begin = begin
 	}
 	for _, c := range l.connections {
-		if err := l.next(c, begin); err != nil {
+		if err := l.sendNext(c, begin); err != nil {
 			return nil, err
 		}
 	}
@@ -154,7 +154,7 @@ func (l *loader) drive() error {
 	events := make([]syscall.EpollEvent, len(l.connections))
 	at := l.from.Add(-WarmUp)
 	for !at.After(l.until) || l.unanswered > 0 {
-		n, err := syscall.EpollWait(l.epoll, events, l.patience(at))
+		n, err := syscall.EpollWait(l.epoll, events, l.waitMillis(at))
 		if err != nil && !errors.Is(err, syscall.EINTR) {
 			return err
 		}
@@ -163,7 +163,7 @@ func (l *loader) drive() error {
 			return fmt.Errorf("%d requests were not answered within %s", l.unanswered, drainTime)
 		}
 		for _, event := range events[:max(n, 0)] {
-			if err := l.receive(l.connections[event.Fd], at); err != nil {
+			if err := l.readAnswer(l.connections[event.Fd], at); err != nil {
 				return err
 			}
 		}
@@ -174,12 +174,12 @@ func (l *loader) drive() error {
 	return nil
 }
 
-// patience returns for how many milliseconds there is nothing to send.
-func (l *loader) patience(at time.Time) int {
+// waitMillis returns for how many milliseconds there is nothing to send.
+func (l *loader) waitMillis(at time.Time) int {
 	wait := time.Second
 	for _, g := range l.groups {
 		if len(g.idle) > 0 {
-			wait = min(wait, g.due().Sub(at))
+			wait = min(wait, g.nextDue().Sub(at))
 		}
 	}
 	return int(max(0, (wait+time.Millisecond-1)/time.Millisecond))
@@ -188,7 +188,7 @@ func (l *loader) patience(at time.Time) int {
 // sendDue sends what is due on idle connections.
 func (l *loader) sendDue(at time.Time) error {
 	for _, g := range l.groups {
-		for len(g.idle) > 0 && !at.After(l.until) && !g.due().After(at) {
+		for len(g.idle) > 0 && !at.After(l.until) && !g.nextDue().After(at) {
 			c := g.idle[0]
 			g.idle = g.idle[1:]
 			if err := l.send(c, at); err != nil {
@@ -199,9 +199,9 @@ func (l *loader) sendDue(at time.Time) error {
 	return nil
 }
 
-// receive reads what has come for a connection. If that completes an answer, it is counted,
+// readAnswer reads what has come for a connection. If that completes an answer, it is counted,
 // and the connection goes on.
-func (l *loader) receive(c *connection, at time.Time) error {
+func (l *loader) readAnswer(c *connection, at time.Time) error {
 	status, body, err := c.read()
 	if err != nil || status == 0 {
 		return err
@@ -220,12 +220,12 @@ func (l *loader) receive(c *connection, at time.Time) error {
 		}
 	}
 	c.in = c.in[:0]
-	return l.next(c, at)
+	return l.sendNext(c, at)
 }
 
-// next sends the next request of a connection, or lets it wait until one is due, unless the
+// sendNext sends the next request of a connection, or lets it wait until one is due, unless the
 // time is over.
-func (l *loader) next(c *connection, at time.Time) error {
+func (l *loader) sendNext(c *connection, at time.Time) error {
 	switch {
 	case at.After(l.until):
 		return nil

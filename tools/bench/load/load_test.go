@@ -71,7 +71,7 @@ func TestRun(t *testing.T) {
 		t.Fatal(len(all), err)
 	}
 	got := all[0]
-	good, other := float64(len(got.Latencies)), float64(got.Others())
+	good, other := float64(len(got.Latencies)), float64(got.OtherStatuses())
 	if good < 100 || other < good/4 || other > good {
 		t.Errorf("%v right answers and %v others, of which each third is another", good, other)
 	}
@@ -111,7 +111,7 @@ func TestRunAtARate(t *testing.T) {
 	if most := rate*(time.Second+WarmUp).Seconds() + 1; float64(sent) > most || float64(sent) < most/2 {
 		t.Errorf("%d requests of %d a second", sent, rate)
 	}
-	if n := len(all[1].Latencies) + all[1].Others(); n > sent || n < rate/2 {
+	if n := len(all[1].Latencies) + all[1].OtherStatuses(); n > sent || n < rate/2 {
 		t.Errorf("%d of %d answers are counted", n, sent)
 	}
 	if all[0].Rate() < 2*rate {

@@ -32,16 +32,16 @@ type Row struct {
 	WantP99     float64 `json:"want_p99_ms,omitempty"`
 	// Mixed says that other work goes on beside this, at a rate that is told. Beside is which
 	// share of it was done, the least of all rounds.
-	Mixed  bool    `json:"mixed,omitempty"`
-	Beside float64 `json:"beside,omitempty"`
-	Missed bool    `json:"missed"`
+	Mixed           bool    `json:"mixed,omitempty"`
+	BackgroundShare float64 `json:"beside,omitempty"`
+	Missed          bool    `json:"missed"`
 }
 
-// leastBeside is which share of the work beside it makes a load a mixed one.
-const leastBeside = 0.9
+// minBackgroundShare is which share of the work beside it makes a load a mixed one.
+const minBackgroundShare = 0.9
 
-// Figure is a single number and the highest that it should be.
-type Figure struct {
+// Number is a single number and the highest that it should be.
+type Number struct {
 	Database string  `json:"database"`
 	Name     string  `json:"name"`
 	Value    float64 `json:"value"`
@@ -56,8 +56,8 @@ type Report struct {
 	CPUs    int      `json:"cpus"`
 	Go      string   `json:"go"`
 	Rows    []Row    `json:"rows"`
-	Figures []Figure `json:"figures"`
-	Left    []string `json:"left_out"`
+	Figures []Number `json:"figures"`
+	LeftOut []string `json:"left_out"`
 }
 
 // New returns a report that prints to out.
@@ -72,7 +72,7 @@ func (r *Report) print(format string, args ...any) { _, _ = fmt.Fprintf(r.out, f
 
 // Say prints a remark about something that is not measured.
 func (r *Report) Say(format string, args ...any) {
-	r.Left = append(r.Left, fmt.Sprintf(format, args...))
+	r.LeftOut = append(r.LeftOut, fmt.Sprintf(format, args...))
 	r.print(format+"\n", args...)
 }
 
@@ -103,7 +103,7 @@ func (r *Report) Row(w Row) {
 		}
 	}
 	if w.Mixed {
-		verdict(w.Beside >= leastBeside, "%.2f of the work beside it", w.Beside)
+		verdict(w.BackgroundShare >= minBackgroundShare, "%.2f of the work beside it", w.BackgroundShare)
 	}
 	if w.Others > 0 {
 		notes = append(notes, fmt.Sprintf("%d OTHER ANSWERS", w.Others))
@@ -113,9 +113,9 @@ func (r *Report) Row(w Row) {
 		w.Database, w.Work, w.Connections, thousands(w.Rate), w.P50, w.P99, w.CPU, w.DatabaseCPU, strings.Join(notes, "; "))
 }
 
-// Figure prints a single number.
-func (r *Report) Figure(database, name string, value float64, unit string, atMost float64) {
-	f := Figure{database, name, value, unit, atMost, value > atMost}
+// PrintNumber prints a single number.
+func (r *Report) PrintNumber(database, name string, value float64, unit string, atMost float64) {
+	f := Number{database, name, value, unit, atMost, value > atMost}
 	r.Figures = append(r.Figures, f)
 	word := "met"
 	if f.Missed {

@@ -17,7 +17,7 @@ func TestVerdicts(t *testing.T) {
 	}
 	alone, better, mixed := promised, promised, promised
 	alone.Connections = 1
-	mixed.Rate, mixed.P99, mixed.Mixed, mixed.Beside = 10_000, 1, true, 0.5
+	mixed.Rate, mixed.P99, mixed.Mixed, mixed.BackgroundShare = 10_000, 1, true, 0.5
 	better.Rate, better.P99, better.Others = 10_001, 11.9, 2
 	for name, c := range map[string]struct {
 		Row
@@ -49,8 +49,8 @@ func TestReportFile(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	r := New(&out)
-	r.Figure("postgres", "start", 91, "ms", 90)
-	r.Figure("postgres", "memory, idle", 45, "MiB", 45)
+	r.PrintNumber("postgres", "start", 91, "ms", 90)
+	r.PrintNumber("postgres", "memory, idle", 45, "MiB", 45)
 	r.Say("%s is left out", "pgbench")
 	file := filepath.Join(t.TempDir(), "figures.json")
 	if err := r.Write(file); err != nil {
@@ -64,7 +64,7 @@ func TestReportFile(t *testing.T) {
 	if err := json.Unmarshal(text, &back); err != nil {
 		t.Fatal(err)
 	}
-	if len(back.Figures) != 2 || !back.Figures[0].Missed || back.Figures[1].Missed || back.Left[0] != "pgbench is left out" {
+	if len(back.Figures) != 2 || !back.Figures[0].Missed || back.Figures[1].Missed || back.LeftOut[0] != "pgbench is left out" {
 		t.Errorf("%+v", back)
 	}
 }

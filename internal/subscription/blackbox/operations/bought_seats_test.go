@@ -22,7 +22,7 @@ func TestBoughtSeatsStay(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		s.AddPlan("crew", "seat", "month", 1500, 0, map[string]int{"team-members": 6})
 		o := s.Register("ada@example.com", true)
-		page := s.Call("POST", o.Path("/checkout"), o.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+		page := s.Call("POST", o.Path("/checkout"), o.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 			"plan_id": s.PlanID(o, "team"), "currency": "EUR", "quantity": 5,
 		})).Want(200).Str("data.url")
 		s.Pay(page, apptest.CardPays).Want(303)

@@ -73,7 +73,7 @@ func TestBusySubscription(t *testing.T) {
 		s.BuyPlan(o, "starter")
 		s.AwaitNotifications()
 		// An operation that is under way elsewhere.
-		w.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/subscriptions/"))
+		w.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/subscriptions/"))
 		s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil).WantRefused(502, "psp_error")
 		w.Tamper(nil)
 		db := s.DB()

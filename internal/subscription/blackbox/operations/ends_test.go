@@ -92,7 +92,7 @@ func TestCancelNowBillsWhatIsOwed(t *testing.T) {
 		}{{name: "owes", seats: 1, joined: 2}, {name: "has-credit", seats: 2, joined: 1, left: true}, {name: "is-even", seats: 1}} {
 			t.Run(tt.name, func(t *testing.T) {
 				c := s.NewCustomer(tt.name)
-				page := s.Call("POST", c.Path("/checkout"), c.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+				page := s.Call("POST", c.Path("/checkout"), c.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 					"plan_id": s.PlanID(c.Owner, "crew"), "currency": "EUR", "quantity": tt.seats,
 				})).Want(200).Str("data.url")
 				s.Pay(page, apptest.CardPays).Want(303)

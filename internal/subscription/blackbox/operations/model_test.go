@@ -161,7 +161,7 @@ func (l *life) buy() {
 	if l.tried {
 		trial = 0
 	}
-	body := apptest.With(apptest.ReturnURLs, apptest.Object{"plan_id": l.ids[p.slug], "currency": modelCurrencies[l.currency].code, "quantity": quantity})
+	body := apptest.WithChanges(apptest.ReturnURLs, apptest.Object{"plan_id": l.ids[p.slug], "currency": modelCurrencies[l.currency].code, "quantity": quantity})
 	page := l.Call("POST", l.Path("/checkout"), l.Token, body).Want(200).Str("data.url")
 	if l.draw.IntN(4) == 0 {
 		l.Submit(page, apptest.Card(apptest.CardDeclined))

@@ -19,7 +19,7 @@ func TestSeatsAboveTheQuota(t *testing.T) {
 			return apptest.Object{"plan_slug": "crew", "currency": "EUR", "quantity": quantity}
 		}
 		checkout := func(o apptest.Owner, quantity int) apptest.Reply {
-			return s.Call("POST", o.Path("/checkout"), o.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+			return s.Call("POST", o.Path("/checkout"), o.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 				"plan_id": s.PlanID(o, "crew"), "currency": "EUR", "quantity": quantity,
 			}))
 		}
@@ -27,7 +27,7 @@ func TestSeatsAboveTheQuota(t *testing.T) {
 		s.AwaitNotifications()
 		for name, refused := range map[string]apptest.Reply{
 			"checkout": checkout(buyer, 6),
-			"onboarding": s.Call("POST", "/api/v1/onboarding/start", "", apptest.With(choice(6), apptest.Object{
+			"onboarding": s.Call("POST", "/api/v1/onboarding/start", "", apptest.WithChanges(choice(6), apptest.Object{
 				"name": "New", "email": "new@example.com", "password": "a long password 1", "password_confirmation": "a long password 1",
 			})),
 			"retry":            s.Call("POST", "/api/v1/onboarding/retry-checkout", buyer.Token, choice(6)),

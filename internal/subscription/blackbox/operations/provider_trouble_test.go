@@ -65,7 +65,7 @@ func (c *customer) act() {
 	switch n := c.chance.IntN(10); {
 	case c.plan == "":
 		c.plan = c.PlanID(c.Owner, "one")
-		page := c.insist("POST", c.Path("/checkout"), apptest.With(apptest.ReturnURLs, apptest.Object{"plan_id": c.plan, "currency": "EUR"})).Str("data.url")
+		page := c.insist("POST", c.Path("/checkout"), apptest.WithChanges(apptest.ReturnURLs, apptest.Object{"plan_id": c.plan, "currency": "EUR"})).Str("data.url")
 		c.Submit(page, apptest.Card(apptest.CardPays)).Want(303)
 		apptest.Eventually(c.T, "the activation", func() bool { return c.Subscription(c.Owner).At("data.status") == "active" })
 		c.done["checkout.opened"]++
@@ -260,11 +260,11 @@ func TestRepeatedCheckout(t *testing.T) {
 		}
 		// First the customer is made without an answer. Before the repetition its
 		// details are corrected, and the page is wanted in another language.
-		p.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/customers"))
+		p.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/customers"))
 		l.OpenCheckout(plan, "EUR").WantRefused(502, "psp_error")
 		p.Tamper(nil)
 		l.Call("PATCH", "/api/v1/onboarding/complete-setup", l.Token, apptest.Object{"city": "Paris", "country": "FR"}).Want(200)
-		again := l.NewRequest("POST", l.Path("/checkout"), l.Token, apptest.With(apptest.ReturnURLs, apptest.Object{"plan_id": plan, "currency": "EUR"}))
+		again := l.NewRequest("POST", l.Path("/checkout"), l.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{"plan_id": plan, "currency": "EUR"}))
 		again.Header.Set("Accept-Language", "fr")
 		first := s.Do(again).Want(200).Str("data.session_id")
 		sessions(1)
@@ -275,7 +275,7 @@ func TestRepeatedCheckout(t *testing.T) {
 		customers[0].WantAt("address.city", "Paris").WantAt("address.country", "FR").WantAt("email", "billing@example.com").
 			WantAt("metadata.tenant_id", l.Tenant)
 
-		p.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/checkout/sessions"))
+		p.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/checkout/sessions"))
 		l.OpenCheckout(plan, "EUR").WantRefused(502, "psp_error")
 		sessions(2)
 		p.Tamper(nil)
@@ -290,7 +290,7 @@ func TestRepeatedCheckout(t *testing.T) {
 			t.Errorf("%d checkouts in the trail", n)
 		}
 		// What is wanted otherwise is another checkout, and one of long ago is over.
-		p.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/checkout/sessions"))
+		p.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/checkout/sessions"))
 		l.OpenCheckout(plan, "EUR").WantRefused(502, "psp_error")
 		p.Tamper(nil)
 		l.OpenCheckout(other, "EUR").Want(200)

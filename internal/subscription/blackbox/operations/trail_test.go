@@ -56,7 +56,7 @@ func TestUnknownOutcomeIsInTheTrail(t *testing.T) {
 
 		// No notification comes: the provider's list of events tells.
 		s.Chaos(apptest.ChaosNoWebhooks)
-		w.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/subscriptions/"))
+		w.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/subscriptions/"))
 		s.ChangePlan(o, "pro", nil).WantRefused(502, "psp_error")
 		entry("subscription.plan_changed", 0)
 		w.Tamper(nil)
@@ -93,7 +93,7 @@ func TestAbandonedOperationIsInTheTrail(t *testing.T) {
 		o := s.Register("ada@example.com", true)
 		s.BuyPlan(o, "starter")
 		s.AwaitNotifications()
-		s.Chaos(apptest.With(lost, apptest.ChaosNoWebhooks))
+		s.Chaos(apptest.WithChanges(lost, apptest.ChaosNoWebhooks))
 		s.Call("POST", o.Path("/subscription/cancel"), o.Token, nil).WantRefused(502, "psp_error")
 		s.Chaos(apptest.ChaosNoWebhooks)
 		s.RetryWhileDown(func() apptest.Reply { return s.Call("POST", o.Path("/subscription/resume"), o.Token, nil) }).Want(200)
@@ -116,7 +116,7 @@ func TestRepetitionWhileTheOutcomeIsReadBack(t *testing.T) {
 		s.PreviewChange(o, "pro", 0).Want(200)
 		s.AwaitNotifications()
 		s.Chaos(apptest.ChaosNoWebhooks)
-		w.Tamper(apptest.On(apptest.Fail, "POST", "/subscriptions/"))
+		w.Tamper(apptest.ForEndpoint(apptest.Fail, "POST", "/subscriptions/"))
 		s.ChangePlan(o, "pro", nil).WantRefused(502, "psp_error")
 
 		// The cancellation looks first. It is told what it saw when the change is being
@@ -127,7 +127,7 @@ func TestRepetitionWhileTheOutcomeIsReadBack(t *testing.T) {
 			does := apptest.Pass
 			switch {
 			case r.Method == "POST":
-				sent.Do(w.LetGo)
+				sent.Do(w.ReleaseAnswers)
 			case strings.Contains(r.URL.Path, "/subscriptions/"):
 				time.Sleep(100 * time.Millisecond)
 				first.Do(func() { does = apptest.HoldAnswer; close(looks) })
@@ -141,7 +141,7 @@ func TestRepetitionWhileTheOutcomeIsReadBack(t *testing.T) {
 		})
 		<-looks
 		both.Go(func() { changed = s.ChangePlan(o, "pro", nil) })
-		time.AfterFunc(time.Second, func() { sent.Do(w.LetGo) })
+		time.AfterFunc(time.Second, func() { sent.Do(w.ReleaseAnswers) })
 		both.Wait()
 		canceled.Want(200)
 		changed.Want(200).WantAt("data.subscription.plan.name", "pro")
@@ -176,7 +176,7 @@ func TestRepetitionAfterTheSeatsFollowed(t *testing.T) {
 			{"/subscription/change-plan", apptest.Object{"new_plan_id": crew}, "subscription.plan_changed", "data.subscription.plan.id", crew},
 		} {
 			ask := func() apptest.Reply { return s.Call("POST", o.Path(step.path), o.Token, step.body) }
-			w.Tamper(apptest.On(apptest.LoseAnswer, "POST", "/subscriptions/"))
+			w.Tamper(apptest.ForEndpoint(apptest.LoseAnswer, "POST", "/subscriptions/"))
 			ask().WantRefused(502, "psp_error")
 			w.Tamper(nil)
 			s.Join(o, "Grace", fmt.Sprintf("grace%d@example.com", i), "member")

@@ -17,7 +17,7 @@ type unpaid struct {
 // buys takes a plan by its slug.
 func (u unpaid) buys(slug string, quantity int, way url.Values) unpaid {
 	u.T.Helper()
-	page := u.Call("POST", u.Path("/checkout"), u.Token, apptest.With(apptest.ReturnURLs, apptest.Object{
+	page := u.Call("POST", u.Path("/checkout"), u.Token, apptest.WithChanges(apptest.ReturnURLs, apptest.Object{
 		"plan_id": u.PlanID(u.Owner, slug), "currency": "EUR", "quantity": quantity,
 	})).Want(200).Str("data.url")
 	u.Submit(page, way).Want(303)

@@ -28,7 +28,7 @@ func TestAdminMeters(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		admin := s.Admin()
 		inEuros, inDollars := s.NewMeteredPrice("eur", "12.5"), s.NewMeteredPrice("usd", "2")
-		body := apptest.With(newMeter, apptest.Object{"unit_label": "mails"})
+		body := apptest.WithChanges(newMeter, apptest.Object{"unit_label": "mails"})
 		body["prices"] = []any{meterPrice("USD", 0.000000000001, nil), meterPrice("EUR", 12.5, inEuros)}
 		made := s.Call("POST", adminMeters, admin, body).Want(201)
 		id := made.Str("data.id")
@@ -101,7 +101,7 @@ func TestAdminMeters(t *testing.T) {
 			s.Call(method, adminMeters+"/"+id, admin, body).Want(404)
 			s.Call(method, adminMeters+"/mails", admin, body).Want(404)
 		}
-		s.Call("POST", adminMeters, admin, apptest.With(newMeter, apptest.Object{"code": "mails"})).Want(201)
+		s.Call("POST", adminMeters, admin, apptest.WithChanges(newMeter, apptest.Object{"code": "mails"})).Want(201)
 
 		done := s.AuditLog(url.Values{"sort": {"created_at"}, "filter[action]": {"meter.updated"}}).Actions()
 		if len(done) != 8 {
@@ -144,11 +144,11 @@ func TestAdminMeterRefusals(t *testing.T) {
 			"price null":             {"prices", []any{meterPrice("EUR", nil, nil)}, "prices.0.unit_price_cents"},
 			"price large":            {"prices", []any{meterPrice("EUR", 1000000000001, nil)}, "prices.0.unit_price_cents"},
 		} {
-			s.Call("POST", adminMeters, admin, apptest.With(apptest.With(newMeter, apptest.Object{"code": "other"}), apptest.Object{tt.key: tt.value})).As("POST " + name).WantInvalid(tt.field)
+			s.Call("POST", adminMeters, admin, apptest.WithChanges(apptest.WithChanges(newMeter, apptest.Object{"code": "other"}), apptest.Object{tt.key: tt.value})).As("POST " + name).WantInvalid(tt.field)
 			s.Call("PATCH", adminMeters+"/"+id, admin, map[string]any{tt.key: tt.value}).As("PATCH " + name).WantInvalid(tt.field)
 		}
 		for _, key := range []string{"code", "name", "aggregation_type", "reset_interval", "quota_enforcement"} {
-			body := apptest.With(newMeter, apptest.Object{"code": "other"})
+			body := apptest.WithChanges(newMeter, apptest.Object{"code": "other"})
 			delete(body, key)
 			s.Call("POST", adminMeters, admin, body).As("without " + key).WantInvalid(key)
 		}
@@ -169,11 +169,11 @@ func TestAdminMeterRefusals(t *testing.T) {
 			"code": "peak", "name": "Peak", "aggregation_type": "max", "reset_interval": "none", "quota_enforcement": "none",
 		}).Want(201).Str("data.id")
 		s.Call("PATCH", adminMeters+"/"+peak, admin, linked).As("linked").WantInvalid("reset_interval")
-		s.Call("PATCH", adminMeters+"/"+peak, admin, apptest.With(linked, apptest.Object{"reset_interval": "daily"})).Want(200)
+		s.Call("PATCH", adminMeters+"/"+peak, admin, apptest.WithChanges(linked, apptest.Object{"reset_interval": "daily"})).Want(200)
 		s.Call("PATCH", adminMeters+"/"+peak, admin, map[string]any{"reset_interval": "none"}).As("never resets").WantInvalid("reset_interval")
 		s.Call("PATCH", adminMeters+"/"+peak, admin, map[string]any{"reset_interval": "none", "aggregation_type": "last_value"}).Want(200)
 		s.Call("PATCH", adminMeters+"/"+peak, admin, map[string]any{"aggregation_type": "max"}).As("a maximum").WantInvalid("reset_interval")
-		s.Call("POST", adminMeters, admin, apptest.With(apptest.With(apptest.With(apptest.With(newMeter, apptest.Object{"code": "other"}), apptest.Object{"aggregation_type": "max"}), apptest.Object{"reset_interval": "none"}), apptest.Object{"prices": linked["prices"]})).
+		s.Call("POST", adminMeters, admin, apptest.WithChanges(apptest.WithChanges(apptest.WithChanges(apptest.WithChanges(newMeter, apptest.Object{"code": "other"}), apptest.Object{"aggregation_type": "max"}), apptest.Object{"reset_interval": "none"}), apptest.Object{"prices": linked["prices"]})).
 			As("from the start").WantInvalid("reset_interval", "prices.0.psp_price_id")
 
 		// The longest are taken, and one's own code.
@@ -188,11 +188,11 @@ func TestAdminMeterList(t *testing.T) {
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		admin := s.Admin()
 		for _, code := range []string{"b-2", "B_1", "a"} {
-			s.Call("POST", adminMeters, admin, apptest.With(apptest.With(newMeter, apptest.Object{"code": code}), apptest.Object{"name": "Meter 100% " + code})).Want(201)
+			s.Call("POST", adminMeters, admin, apptest.WithChanges(apptest.WithChanges(newMeter, apptest.Object{"code": code}), apptest.Object{"name": "Meter 100% " + code})).Want(201)
 		}
 		s.Call("POST", "/sandbox/clock", "", map[string]any{"advance": "1m"}).Want(200)
-		off := s.Call("POST", adminMeters, admin, apptest.With(apptest.With(newMeter, apptest.Object{"code": "off"}), apptest.Object{"is_active": false})).Want(201)
-		gone := s.Call("POST", adminMeters, admin, apptest.With(newMeter, apptest.Object{"code": "gone"})).Want(201).Str("data.id")
+		off := s.Call("POST", adminMeters, admin, apptest.WithChanges(apptest.WithChanges(newMeter, apptest.Object{"code": "off"}), apptest.Object{"is_active": false})).Want(201)
+		gone := s.Call("POST", adminMeters, admin, apptest.WithChanges(newMeter, apptest.Object{"code": "gone"})).Want(201).Str("data.id")
 		s.Call("DELETE", adminMeters+"/"+gone, admin, nil).Want(204)
 
 		for query, want := range map[string][]string{
@@ -295,13 +295,13 @@ func TestOneMeterAPrice(t *testing.T) {
 	t.Parallel()
 	apptest.Each(t, func(t *testing.T, s *apptest.Server) {
 		admin := s.Admin()
-		code := func(code string) apptest.Object { return apptest.With(newMeter, apptest.Object{"code": code}) }
+		code := func(code string) apptest.Object { return apptest.WithChanges(newMeter, apptest.Object{"code": code}) }
 		linked := func(id string) apptest.Object {
 			return apptest.Object{"prices": []any{meterPrice("USD", 3, nil), meterPrice("EUR", 5, id)}}
 		}
 		first := s.NewMeteredPrice("eur", "5")
-		one := s.Call("POST", adminMeters, admin, apptest.With(code("one"), linked(first))).Want(201).Str("data.id")
-		s.Call("POST", adminMeters, admin, apptest.With(code("two"), linked(first))).WantInvalid("prices.1.psp_price_id")
+		one := s.Call("POST", adminMeters, admin, apptest.WithChanges(code("one"), linked(first))).Want(201).Str("data.id")
+		s.Call("POST", adminMeters, admin, apptest.WithChanges(code("two"), linked(first))).WantInvalid("prices.1.psp_price_id")
 		two := s.Call("POST", adminMeters, admin, code("two")).Want(201).Str("data.id")
 		s.Call("PATCH", adminMeters+"/"+two, admin, linked(first)).WantInvalid("prices.1.psp_price_id")
 		s.Call("PATCH", adminMeters+"/"+one, admin, linked(first)).Want(200)

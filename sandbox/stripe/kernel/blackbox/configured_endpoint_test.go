@@ -24,7 +24,7 @@ func TestTheConfiguredEndpointFollowsTheSettings(t *testing.T) {
 		}
 		w.Server = server
 		list := w.Get("/v1/webhook_endpoints")
-		list.Shows(t, "set to "+c.url, "data.0.url", c.want)
+		list.CheckValues(t, "set to "+c.url, "data.0.url", c.want)
 	}
 	var left int
 	if err := w.DB.QueryRowContext(t.Context(), `SELECT count(*) FROM stripe_deliveries`).Scan(&left); err != nil || left != 0 {

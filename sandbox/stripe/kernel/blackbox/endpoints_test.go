@@ -21,17 +21,17 @@ func TestEndpointsAreManaged(t *testing.T) {
 	t.Parallel()
 	w := stripetest.New(t)
 	we := w.Post("/v1/webhook_endpoints", "url=https%3A%2F%2Fapp.example.test%2Fhooks&enabled_events[]=invoice.paid&enabled_events[]=customer.created&description=mine&metadata[a]=1")
-	we.Shows(t, "created", "object", "webhook_endpoint", "status", "enabled", "url", "https://app.example.test/hooks",
+	we.CheckValues(t, "created", "object", "webhook_endpoint", "status", "enabled", "url", "https://app.example.test/hooks",
 		"enabled_events", `["invoice.paid","customer.created"]`, "description", "mine", "metadata.a", "1", "api_version", "null")
 	if secret := we.At("secret"); !strings.HasPrefix(secret, "whsec_") || len(secret) < 38 {
 		t.Errorf("the secret is %s", secret)
 	}
 	path := "/v1/webhook_endpoints/" + we.At("id")
-	w.Get(path).Shows(t, "shown once", "secret", "null", "url", "https://app.example.test/hooks")
-	w.Post(path, "disabled=true&enabled_events[]=*").Shows(t, "disabled", "status", "disabled", "enabled_events", `["*"]`, "secret", "null")
-	w.Post(path, "description=").Shows(t, "left disabled", "status", "disabled", "description", "null")
-	w.Post(path, "disabled=false").Shows(t, "enabled", "status", "enabled")
-	w.Refuses(
+	w.Get(path).CheckValues(t, "shown once", "secret", "null", "url", "https://app.example.test/hooks")
+	w.Post(path, "disabled=true&enabled_events[]=*").CheckValues(t, "disabled", "status", "disabled", "enabled_events", `["*"]`, "secret", "null")
+	w.Post(path, "description=").CheckValues(t, "left disabled", "status", "disabled", "description", "null")
+	w.Post(path, "disabled=false").CheckValues(t, "enabled", "status", "enabled")
+	w.CheckRefused(
 		stripetest.Refusal{Name: "no url", Method: "POST", Path: "/v1/webhook_endpoints", Body: "enabled_events[]=*", Code: "parameter_missing", Param: "url"},
 		stripetest.Refusal{Name: "no events", Method: "POST", Path: "/v1/webhook_endpoints", Body: "url=https%3A%2F%2Fa.test", Code: "parameter_missing", Param: "enabled_events"},
 		stripetest.Refusal{Name: "a bad url", Method: "POST", Path: "/v1/webhook_endpoints", Body: "url=a&enabled_events[]=*", Code: "url_invalid", Param: "url"},
@@ -41,12 +41,12 @@ func TestEndpointsAreManaged(t *testing.T) {
 		stripetest.Refusal{Name: "another version", Method: "POST", Path: "/v1/webhook_endpoints", Body: "url=https%3A%2F%2Fa.test&enabled_events[]=*&api_version=2020-08-27", Param: "api_version"},
 		stripetest.Refusal{Name: "of nobody", Method: "POST", Path: "/v1/webhook_endpoints/we_x", Body: "disabled=true", Status: 404, Code: "resource_missing", Param: "id"},
 	)
-	w.Delete(path).Shows(t, "deleted", "deleted", "true", "object", "webhook_endpoint")
-	w.Refuses(stripetest.Refusal{Name: "deleted", Method: "GET", Path: path, Status: 404, Code: "resource_missing", Param: "id"})
+	w.Delete(path).CheckValues(t, "deleted", "deleted", "true", "object", "webhook_endpoint")
+	w.CheckRefused(stripetest.Refusal{Name: "deleted", Method: "GET", Path: path, Status: 404, Code: "resource_missing", Param: "id"})
 	for range 16 {
 		w.Post("/v1/webhook_endpoints", "url=https%3A%2F%2Fa.test&enabled_events[]=*")
 	}
-	w.Refuses(stripetest.Refusal{Name: "a seventeenth", Method: "POST", Path: "/v1/webhook_endpoints", Body: "url=https%3A%2F%2Fa.test&enabled_events[]=*"})
+	w.CheckRefused(stripetest.Refusal{Name: "a seventeenth", Method: "POST", Path: "/v1/webhook_endpoints", Body: "url=https%3A%2F%2Fa.test&enabled_events[]=*"})
 }
 
 // TestEachEndpointGetsWhatItAskedFor sends events to the configured endpoint, which

@@ -82,7 +82,7 @@ func TestRequestsThatCannotBeRead(t *testing.T) {
 	for i := range many {
 		many[i] = "metadata[k" + strings.Repeat("x", i/10) + string(rune('a'+i%10)) + "]=v"
 	}
-	w.Refuses(
+	w.CheckRefused(
 		stripetest.Refusal{Name: "broken query", Method: "GET", Path: "/v1/customers?a=%zz"},
 		stripetest.Refusal{Name: "body too large", Method: "POST", Path: "/v1/customers", Body: "name=" + strings.Repeat("x", 1<<20)},
 		stripetest.Refusal{Name: "object, then value", Method: "POST", Path: "/v1/customers", Body: "address[city]=x&address[city][a]=y"},
@@ -123,10 +123,10 @@ func TestEventsAreFiltered(t *testing.T) {
 		}
 	}
 	changed := w.Get("/v1/events?type=customer.updated").List("data")[0]
-	changed.Shows(t, "the event of a change",
+	changed.CheckValues(t, "the event of a change",
 		"data.object.name", "Grace", "data.previous_attributes.name", "Ada Lovelace", "data.previous_attributes.metadata", `{"a":null}`,
 		"data.previous_attributes.email", "null", "pending_webhooks", "0", "api_version", "2026-03-25.dahlia", "created", "1772362800")
-	w.Get("/v1/events/"+changed.At("id")).Shows(t, "retrieved", "type", "customer.updated", "object", "event")
+	w.Get("/v1/events/"+changed.At("id")).CheckValues(t, "retrieved", "type", "customer.updated", "object", "event")
 }
 
 // TestNestedListsComeInPages pages through the windows of a meter, which are computed
@@ -161,7 +161,7 @@ func TestNestedListsComeInPages(t *testing.T) {
 			t.Errorf("%s: got %v, more %s, want %v, more %s", c.name, got, page.At("has_more"), c.want, c.more)
 		}
 	}
-	w.Refuses(
+	w.CheckRefused(
 		stripetest.Refusal{Name: "unknown starting_after", Method: "GET", Path: list + "&starting_after=x", Code: "resource_missing", Param: "starting_after"},
 		stripetest.Refusal{Name: "unknown ending_before", Method: "GET", Path: list + "&ending_before=x", Code: "resource_missing", Param: "ending_before"},
 		stripetest.Refusal{Name: "both", Method: "GET", Path: list + "&ending_before=a&starting_after=b", Param: "ending_before"},
@@ -185,13 +185,13 @@ func TestExpandedObjects(t *testing.T) {
 		{"/v1/subscriptions?expand[]=data.latest_invoice", "data.0.latest_invoice.amount_paid", "1000"},
 		{"/v1/prices?product=prod_x&expand[]=data.product", "data", "[]"},
 	} {
-		w.Get(c.path).Shows(t, c.path, c.at, c.want)
+		w.Get(c.path).CheckValues(t, c.path, c.at, c.want)
 	}
 	invoice := "/v1/invoices/" + sub.At("latest_invoice")
 	for _, path := range []string{"status", "lines.data.invoice", "lines.data.pricing.price_details", "amount_due.x", "payments.colour", "id.x"} {
-		w.Refuses(stripetest.Refusal{Name: path, Method: "GET", Path: invoice + "?expand[]=" + path, Param: "expand"})
+		w.CheckRefused(stripetest.Refusal{Name: path, Method: "GET", Path: invoice + "?expand[]=" + path, Param: "expand"})
 	}
-	w.Refuses(stripetest.Refusal{Name: "too deep", Method: "GET", Path: invoice + "?expand[]=a.b.c.d.e", Param: "expand"})
+	w.CheckRefused(stripetest.Refusal{Name: "too deep", Method: "GET", Path: invoice + "?expand[]=a.b.c.d.e", Param: "expand"})
 }
 
 // TestAFailureIsAnAPIError breaks the database: clients learn that the failure was not

@@ -140,7 +140,7 @@ func TestAWebhookIsSignedAndRetried(t *testing.T) {
 	if err := json.Unmarshal([]byte(first), &e); err != nil || e.Type != "customer.created" || e.Pending != 1 {
 		t.Errorf("sent %s (%v)", first, err)
 	}
-	w.Get("/v1/events/"+e.ID).Shows(t, "once it is taken", "pending_webhooks", "0")
+	w.Get("/v1/events/"+e.ID).CheckValues(t, "once it is taken", "pending_webhooks", "0")
 }
 
 // TestAnEventIsGivenUp fails until Stripe would stop, after three days.
@@ -172,7 +172,7 @@ func TestAnEventIsGivenUp(t *testing.T) {
 	if tried := w.Real.Now().Sub(begin); tried > 72*time.Hour || tried < 68*time.Hour || attempts < 25 {
 		t.Errorf("given up after %d attempts and %s", attempts, tried)
 	}
-	w.Get("/v1/events").Shows(t, "an event that nobody took", "data.0.pending_webhooks", "1")
+	w.Get("/v1/events").CheckValues(t, "an event that nobody took", "data.0.pending_webhooks", "1")
 }
 
 // TestOneObjectsEventsWaitForEachOther holds the first event up: the next one about the

@@ -1,7 +1,7 @@
-// Package figures registers the metrics that are read from the database and from its files
+// Package collectors registers the metrics that are read from the database and from its files
 // when somebody asks for the metrics. Reading them costs about the same however much there
 // is in the database: what can be many is counted up to 10,000.
-package figures
+package collectors
 
 import (
 	"context"
@@ -44,8 +44,8 @@ func Register(m *metrics.Metrics, s Sources) {
 	}
 }
 
-// read adds families of one source. What cannot be read is absent, and the log says why.
-func (s Sources) read(m *metrics.Metrics, source string, families []metrics.Family, read func(ctx context.Context, put metrics.Put) error) {
+// collect adds families of one source. What cannot be read is absent, and the log says why.
+func (s Sources) collect(m *metrics.Metrics, source string, families []metrics.Family, read func(ctx context.Context, put metrics.Put) error) {
 	m.Read(families, func(put metrics.Put) {
 		ctx, cancel := context.WithTimeout(context.Background(), timeout)
 		defer cancel()
@@ -56,7 +56,7 @@ func (s Sources) read(m *metrics.Metrics, source string, families []metrics.Fami
 }
 
 func (s Sources) jobs(m *metrics.Metrics) {
-	s.read(m, "jobs", []metrics.Family{
+	s.collect(m, "jobs", []metrics.Family{
 		{Name: "tenantry_jobs_waiting", Help: "Jobs that are due now or later, in all instances, up to 10,000."},
 		{Name: "tenantry_jobs_running", Help: "Jobs that an instance is running."},
 		{Name: "tenantry_jobs_dead", Help: "Jobs that failed for the last time and need attention, up to 10,000."},
@@ -94,7 +94,7 @@ func (s Sources) jobs(m *metrics.Metrics) {
 }
 
 func (s Sources) inbox(m *metrics.Metrics) {
-	s.read(m, "notifications", []metrics.Family{
+	s.collect(m, "notifications", []metrics.Family{
 		{Name: "tenantry_psp_inbox_waiting", Help: "Notifications of the payment provider that are stored and not handled yet, up to 10,000."},
 		{Name: "tenantry_psp_inbox_lag_seconds", Help: "How long the oldest of them has been waiting."},
 		{Name: "tenantry_psp_last_notification_timestamp_seconds", Help: "When the last event of the payment provider was stored, in Unix time; absent before the first."},
@@ -117,7 +117,7 @@ func (s Sources) inbox(m *metrics.Metrics) {
 }
 
 func (s Sources) hooks(m *metrics.Metrics) {
-	s.read(m, "webhooks", []metrics.Family{
+	s.collect(m, "webhooks", []metrics.Family{
 		{Name: "tenantry_webhook_deliveries_waiting", Help: "Deliveries to webhook endpoints with an attempt to come, up to 10,000."},
 		{Name: "tenantry_webhook_lag_seconds", Help: "How long the earliest attempt at a delivery has been due."},
 		{Name: "tenantry_webhook_endpoints_failing", Help: "Webhook endpoints that have failed since their last success."},
@@ -134,7 +134,7 @@ func (s Sources) hooks(m *metrics.Metrics) {
 }
 
 func (s Sources) reports(m *metrics.Metrics) {
-	s.read(m, "usage reports", []metrics.Family{
+	s.collect(m, "usage reports", []metrics.Family{
 		{Name: "tenantry_usage_report_lag_seconds", Help: "How long the oldest billable usage has been waiting to be reported to the payment provider."},
 		{Name: "tenantry_usage_reports_refused", Help: "Billable usage that the payment provider refused and that needs attention."},
 	}, func(ctx context.Context, put metrics.Put) error {
@@ -173,7 +173,7 @@ func (s Sources) pools(m *metrics.Metrics) {
 
 // file is about what SQLite has on its disk.
 func (s Sources) file(m *metrics.Metrics, path string) {
-	s.read(m, "the database file", []metrics.Family{
+	s.collect(m, "the database file", []metrics.Family{
 		{Name: "tenantry_db_file_bytes", Help: "Size of the database file."},
 		{Name: "tenantry_db_wal_bytes", Help: "Size of the log beside the database file."},
 		{Name: "tenantry_db_disk_free_bytes", Help: "Room on the disk of the database file."},
@@ -185,7 +185,7 @@ func (s Sources) file(m *metrics.Metrics, path string) {
 		}
 		put("tenantry_db_file_bytes", float64(file))
 		put("tenantry_db_wal_bytes", float64(log))
-		free, err := dbfile.Free(filepath.Dir(path))
+		free, err := dbfile.FreeSpace(filepath.Dir(path))
 		if err != nil {
 			return err
 		}
