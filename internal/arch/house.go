@@ -17,6 +17,20 @@ const (
 	maxExported = 40  // package-level names of product code
 )
 
+// exportedCeilings are the packages that export more names than maxExported. Their ceilings only
+// go down.
+var exportedCeilings = map[string]int{
+	"internal/account":             55,
+	"internal/catalog":             53,
+	"internal/psp":                 54,
+	"internal/rest":                43,
+	"internal/team":                42,
+	"internal/usage":               61,
+	"sandbox/stripe/customers":     55,
+	"sandbox/stripe/kernel":        56,
+	"sandbox/stripe/subscriptions": 56,
+}
+
 // tools has programs for developers, which count neither as product code nor as tests. The other
 // ceilings apply to them.
 const tools = "tools/"
@@ -140,8 +154,9 @@ func (h House) Violations() []string {
 		}
 	}
 	for _, p := range h.Packages {
-		if p.Exported > maxExported && !strings.HasPrefix(p.Name, "client") {
-			broken = append(broken, fmt.Sprintf("%s exports %d names, more than %d: unexport or split by subject", p.Name, p.Exported, maxExported))
+		ceiling := max(maxExported, exportedCeilings[p.Name])
+		if p.Exported > ceiling && !strings.HasPrefix(p.Name, "client") {
+			broken = append(broken, fmt.Sprintf("%s exports %d names, more than %d: unexport or split by subject", p.Name, p.Exported, ceiling))
 		}
 	}
 	return broken

@@ -52,7 +52,7 @@ func TestMeasureCountsWhatPeopleWrite(t *testing.T) {
 		".git/x.go":                     "no Go",
 		"internal/a/testdata/notes.md":  "# Not Go\n",
 	})
-	want := []Size{{Name: "internal/b", Lines: 53}, {Name: "internal/a", Lines: 12, Tests: 22}, {Name: "internal/testkit/atest", Tests: 32}}
+	want := []Size{{Name: "internal/b", Lines: 53, Exported: 1}, {Name: "internal/a", Lines: 12, Tests: 22, Exported: 1}, {Name: "internal/testkit/atest", Tests: 32}}
 	if !slices.Equal(h.Packages, want) {
 		t.Errorf("packages %+v, want %+v", h.Packages, want)
 	}
@@ -69,7 +69,7 @@ func TestMeasureCountsWhatPeopleWrite(t *testing.T) {
 	if err := h.Print(&out); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"      53        0  internal/b\n", "      65       54  in all: 0.83", "internal/b/b.go:I\n"} {
+	for _, line := range []string{"      53        0        1  internal/b\n", "      65       54           in all: 0.83", "internal/b/b.go:I\n"} {
 		if !strings.Contains(out.String(), line) {
 			t.Errorf("%q is not in\n%s", line, &out)
 		}
