@@ -92,8 +92,8 @@ func newDomains(p *platform, out environment) (*domains, error) {
 	subscribers := entitlement.NewRegister(p.db)
 	d.audit = audit.New(audit.Deps{DB: p.db, Clock: p.clock})
 	d.tenants = tenant.NewService(tenant.Deps{
-		DB: p.db, Clock: p.clock, Subscriptions: subscribers, Overviews: subscribers, Billing: link, Team: link, Audit: d.audit, Events: events,
-		Accounts: link, Purger: link, Keep: p.settings.Retention.WithDefaults().Tenants,
+		DB: p.db, Clock: p.clock, Subscriptions: subscribers, Overviews: subscribers, Billing: link, Team: &link.team, Audit: d.audit, Events: events,
+		Accounts: &link.accounts, Purger: link, Keep: p.settings.Retention.WithDefaults().Tenants,
 		TestVATNumbers: p.provider.Mode() == psp.TestMode,
 	})
 	events.Languages = d.tenants
@@ -122,10 +122,7 @@ func newDomains(p *platform, out environment) (*domains, error) {
 		Entitlements: d.entitlements, Log: p.log,
 		Pages: onboarding.Pages{Success: p.frontend.PageURL(frontend.OnboardingSuccess), Cancel: p.frontend.PageURL(frontend.OnboardingPlans)},
 	})
-	link.customers, link.usage, link.meters, link.reporter = d.customers, d.usage, d.meters, d.reporter
-	link.accounts, link.tenants, link.retention = d.accounts, d.tenants, d.retention
-	link.journal = d.journal
-	link.team, link.impersonation, link.subscriptions = d.team, d.impersonation, d.subscriptions
+	link.connect(d)
 	return d, nil
 }
 
@@ -136,7 +133,7 @@ func (d *domains) addAccounts(p *platform, out environment, link *links) error {
 	d.accounts = account.NewService(account.Deps{
 		DB: p.db, Clock: p.clock, Passwords: passwords, Tenants: d.tenants,
 		Jobs: p.jobs, Notices: p.letters, Lifetimes: cmp.Or(p.settings.Lifetimes, account.DefaultLifetimes()),
-		Impersonations: link, Audit: d.audit, Log: p.log, WrongPasswords: p.settings.RateLimits[limit.LoginAccount],
+		Impersonations: &link.impersonation, Audit: d.audit, Log: p.log, WrongPasswords: p.settings.RateLimits[limit.LoginAccount],
 		Limiter: limit.New(limit.Config{Groups: p.settings.RateLimits, Counter: p.counter, Log: p.log}),
 	})
 	d.avatars = avatar.NewService(avatar.Deps{
@@ -169,7 +166,7 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 	d.catalog = catalog.New(catalog.Deps{DB: p.db, Clock: p.clock, Subscriptions: entitlement.NewRegister(p.db), Audit: d.audit})
 	d.currencies = currency.New(currency.Deps{DB: p.db, Clock: p.clock, Catalog: d.catalog, Audit: d.audit})
 	d.priceLinks = pricelink.New(pricelink.Deps{
-		DB: p.db, Clock: p.clock, Catalog: d.catalog, Provider: p.provider, Meters: link, Running: link, Log: p.log,
+		DB: p.db, Clock: p.clock, Catalog: d.catalog, Provider: p.provider, Meters: link, Running: &link.subscriptions, Log: p.log,
 	})
 	d.meters = meters.NewService(meters.Deps{
 		DB: p.db, Clock: p.clock, Currencies: d.catalog, Audit: d.audit, Links: d.priceLinks, OnChange: d.catalog.InvalidateCache,
@@ -184,13 +181,13 @@ func (d *domains) addSubscriptions(p *platform, link *links, events hook.Outbox)
 		FrontendURL: p.frontend.URL, BillingPage: p.frontend.PageURL(frontend.Billing),
 	})
 	d.entitlements = entitlement.NewService(entitlement.Deps{
-		DB: p.db, Catalog: d.catalog, Tenants: d.tenants, Team: link, Consumption: link,
+		DB: p.db, Catalog: d.catalog, Tenants: d.tenants, Team: &link.team, Consumption: link,
 		Prices: d.priceLinks,
 	})
 	d.subscriptions = subscription.NewService(subscription.Deps{
 		DB: p.db, Clock: p.clock, Lease: clock.System(), Jobs: p.jobs, Catalog: d.catalog, Tenants: d.tenants, Customers: d.customers,
 		Entitlements: d.entitlements, Provider: p.provider, Items: items.Items{Client: p.provider}, Prices: d.priceLinks,
-		Metering: metering{d.meters, prices{d.priceLinks}}, Usage: link, Audit: d.audit, Letters: p.letters, Events: events,
+		Metering: metering{d.meters, prices{d.priceLinks}}, Usage: &link.reporter, Audit: d.audit, Letters: p.letters, Events: events,
 		IssuesInvoices: p.settings.InvoiceMode == settings.InvoicesByPlatform, Log: p.log,
 	})
 	d.journal = journal.New(p.db)
