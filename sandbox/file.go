@@ -9,7 +9,8 @@ import (
 	"os"
 	"path/filepath"
 
-	_ "modernc.org/sqlite" // the driver
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // openDatabase opens the SQLite file at path, and creates it for its owner alone if it is
@@ -23,7 +24,7 @@ func openDatabase(ctx context.Context, path string) (*sql.DB, error) {
 		return nil, err
 	}
 	if err := checkOwner(ctx, path); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
 	db, err := sql.Open("sqlite", dataSource(path, parameters))
 	if err != nil {
@@ -46,8 +47,8 @@ func createFile(path string) error {
 	return f.Close()
 }
 
-// checkOwner returns an error if the file is the database of another program: if it has
-// tables, but not the sandbox's. It does not write to the file.
+// checkOwner returns an error if the file is not a SQLite database, or is the database of another
+// program: if it has tables, but not the sandbox's. It does not write to the file.
 func checkOwner(ctx context.Context, path string) (err error) {
 	db, err := sql.Open("sqlite", dataSource(path, "mode=ro&_query_only=1&_busy_timeout=5000"))
 	if err != nil {
@@ -56,10 +57,16 @@ func checkOwner(ctx context.Context, path string) (err error) {
 	defer func() { err = errors.Join(err, db.Close()) }()
 	var isForeign bool
 	err = db.QueryRowContext(ctx, `SELECT count(*) > 0 AND sum(name = ?) = 0 FROM sqlite_schema WHERE type = 'table'`, settingsTable).Scan(&isForeign)
-	if err == nil && isForeign {
-		err = errors.New("the file is the database of another program")
+	var failed *sqlite.Error
+	switch {
+	case errors.As(err, &failed) && failed.Code() == sqlite3.SQLITE_NOTADB:
+		return fmt.Errorf("%s is not a SQLite database", path)
+	case err != nil:
+		return fmt.Errorf("%s: %w", path, err)
+	case isForeign:
+		return fmt.Errorf("%s is the database of another program", path)
 	}
-	return err
+	return nil
 }
 
 // dataSource returns the data source name of a file for SQLite's driver. The path may contain

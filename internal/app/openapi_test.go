@@ -18,14 +18,14 @@ import (
 // writeYAML writes a JSON document in the style of YAML.
 func writeYAML(t *testing.T, document *yaml.Node) []byte {
 	t.Helper()
-	var clear func(*yaml.Node)
-	clear = func(n *yaml.Node) {
+	var clearStyle func(*yaml.Node)
+	clearStyle = func(n *yaml.Node) {
 		n.Style = 0
 		for _, child := range n.Content {
-			clear(child)
+			clearStyle(child)
 		}
 	}
-	clear(document)
+	clearStyle(document)
 	var out bytes.Buffer
 	encoder := yaml.NewEncoder(&out)
 	encoder.SetIndent(2)

@@ -21,7 +21,11 @@ type tally struct {
 	examples                    []string
 }
 
-func (t *tally) recordLoss(format string, args ...any) { t.lost++; t.example("lost: "+format, args...) }
+func (t *tally) recordLoss(format string, args ...any) {
+	t.lost++
+	t.example("lost: "+format, args...)
+}
+
 func (t *tally) recordDouble(format string, args ...any) {
 	t.doubled++
 	t.example("doubled: "+format, args...)

@@ -92,7 +92,7 @@ var names = map[string]string{
 	"PublicProduct": "Product", "PublicPlan": "Plan", "PublicPrice": "Price", "PublicEntitlement": "PlanEntitlement", "PublicFeature": "Feature",
 	"EntitledFeature": "FeatureName", "PublicCurrency": "Currency", "PriceFields": "PriceInput", "EntitlementFields": "EntitlementInput",
 	"PspPriceBody": "ProviderPriceInput", "SubscriptionView": "Subscription", "PendingChangeView": "PendingChange",
-	"HostedCheckout": "Checkout", "InvoiceView": "Invoice", "InvoiceLineView": "InvoiceLine", "Billed": "InvoiceParty", "BilledAddress": "InvoiceAddress",
+	"HostedCheckout": "Checkout", "InvoiceView": "Invoice", "InvoiceLineView": "InvoiceLine", "BilledParty": "InvoiceParty", "BilledAddress": "InvoiceAddress",
 	"TenantView": "Tenant", "TenantFields": "TenantInput", "TenantUpdated": "TenantUpdate", "PublicSettings": "Settings", "KeysStruct": "PushKeys",
 	"InvitedRegistrationDataStruct": "InvitedLogin", "InvitationBody": "InvitationInput", "MemberRole": "MemberRoleInput",
 	"Session": "Login", "OAuthSession": "DelegatedLogin", "SessionUser": "LoginUser", "SessionTenant": "LoginTenant", "UserSession": "LoginSession",
