@@ -12,7 +12,7 @@ MODULES       := client tenantrytest examples/go
 # What only tests call, on purpose: packages of test helpers, the clock that tests
 # set, more instances on one sandbox, the statements whose plans they look at, the plural forms that a language has, and
 # methods that JSON decoding finds by reflection.
-ONLY_TESTS    := beside\.go.* Beside$$$$|test(kit)?/[a-z_]+\.go|clock\.go.* (NewFixed|Fixed\.)|DB\.Statements$$|: Categories$$|: (Item|Opt)\.UnmarshalJSON$$
+ONLY_TESTS    := second_instance\.go.* SecondInstance$$$$|test(kit)?/[a-z_]+\.go|clock\.go.* (NewFixed|Fixed\.)|DB\.Statements$$|: Categories$$|: (Item|Opt)\.UnmarshalJSON$$
 
 SHELL         := /bin/bash
 

@@ -69,7 +69,7 @@ func startSandbox(t *testing.T, key string) string { return startSandboxAt(t, ke
 
 func startSandboxAt(t *testing.T, key string, now clock.Clock) string {
 	t.Helper()
-	db, err := stmtcache.Open(stmtcache.DSN(filepath.Join(t.TempDir(), "sandbox.db"), "_txlock=immediate&_pragma=busy_timeout(5000)&_dqs=0"))
+	db, err := stmtcache.Open(stmtcache.DSN(filepath.Join(t.TempDir(), "sandbox.db"), "_txlock=immediate&_pragma=busy_timeout(5000)&_dqs=0"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 		is("the key is of another mode", p.Mode() == psp.TestMode)
 		return nil
 	})
-	step("Restricted", func(context.Context) error {
+	step("HasRestrictedKey", func(context.Context) error {
 		is("the key is restricted", !p.HasRestrictedKey())
 		return nil
 	})
@@ -352,7 +352,7 @@ func adapterWorks(t *testing.T, p counterpart) {
 	})
 	step("RefundCheckout", func(ctx context.Context) error { return p.RefundCheckout(ctx, checkout.ID, "refund") })
 	step("RefundCheckout again", func(ctx context.Context) error { return p.RefundCheckout(ctx, checkout.ID, "refund") })
-	step("GivenBack", func(ctx context.Context) error {
+	step("RefundedAmount", func(ctx context.Context) error {
 		in, err := p.GetInvoice(ctx, sub.LatestInvoiceID)
 		if err != nil {
 			return err

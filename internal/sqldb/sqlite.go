@@ -75,7 +75,7 @@ func sqliteDSN(path, params string) string {
 }
 
 func sqlitePool(path, params string, size int, connected func(driver.Conn) error) (*sql.DB, error) {
-	pool, err := stmtcache.OpenWith(sqliteDSN(path, params), connected)
+	pool, err := stmtcache.Open(sqliteDSN(path, params), connected)
 	if err != nil {
 		return nil, err
 	}

@@ -145,7 +145,7 @@ func onSandbox(t *testing.T, f func(t *testing.T, r *rig, now *clock.Fixed)) {
 // sandboxProvider starts the sandbox's provider for a service.
 func sandboxProvider(t *testing.T, c clock.Clock, service string) oauth.Provider {
 	t.Helper()
-	db, err := stmtcache.Open(stmtcache.DSN(filepath.Join(t.TempDir(), "sandbox.db"), "_txlock=immediate&_busy_timeout=5000&_pragma=journal_mode(WAL)"))
+	db, err := stmtcache.Open(stmtcache.DSN(filepath.Join(t.TempDir(), "sandbox.db"), "_txlock=immediate&_busy_timeout=5000&_pragma=journal_mode(WAL)"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,18 +25,14 @@ func DSN(path, parameters string) string {
 	return (&url.URL{Scheme: "file", OmitHost: true, Path: filepath.ToSlash(path), RawQuery: parameters}).String()
 }
 
-// Open returns a pool on the database that dsn names in the words of SQLite's driver.
-// It does not connect yet.
-func Open(dsn string) (*sql.DB, error) { return OpenWith(dsn, nil) }
-
-// OpenWith is Open with a function that prepares each new connection of SQLite's driver, such
-// as by registering hooks; nil does nothing.
-func OpenWith(dsn string, connected func(driver.Conn) error) (*sql.DB, error) {
+// Open returns a pool on the database that dsn names in the syntax of SQLite's driver. It does not
+// connect yet. prepare, if not nil, prepares each new connection, such as by registering hooks.
+func Open(dsn string, prepare func(driver.Conn) error) (*sql.DB, error) {
 	c, err := sqlite.NewConnector(dsn)
 	if err != nil {
 		return nil, err
 	}
-	return sql.OpenDB(connector{c, connected}), nil
+	return sql.OpenDB(connector{c, prepare}), nil
 }
 
 // connector makes connections that keep their prepared statements.
