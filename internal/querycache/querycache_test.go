@@ -152,7 +152,7 @@ func TestOtherProcesses(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
 	cache := newCache(&source{db: db})
-	other, err := stmtcache.Open("file:" + db.File() + "?_pragma=busy_timeout(5000)", nil)
+	other, err := stmtcache.Open("file:"+db.File()+"?_pragma=busy_timeout(5000)", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -315,7 +315,7 @@ func TestOtherProcessHoldsTheLock(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)
 	cache := newCache(&source{db: db})
-	other, err := stmtcache.Open("file:" + db.File() + "?_pragma=busy_timeout(5000)&_txlock=immediate", nil)
+	other, err := stmtcache.Open("file:"+db.File()+"?_pragma=busy_timeout(5000)&_txlock=immediate", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
