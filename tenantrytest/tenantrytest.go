@@ -35,9 +35,9 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/app"
 	"github.com/tenantry/tenantry/internal/limit"
-	"github.com/tenantry/tenantry/sandbox"
 	"github.com/tenantry/tenantry/internal/settings"
 	"github.com/tenantry/tenantry/internal/sqldb"
+	"github.com/tenantry/tenantry/sandbox"
 )
 
 // Server is a running service.
