@@ -18,16 +18,16 @@ var (
 	errFewerThanMembers  = fault.OnField("quantity", "validation.quantity_below_members")
 	errNotInCurrency     = fault.NewCoded(fault.Invalid, fault.PlanNotInCurrency)
 	errCurrencyMismatch  = fault.NewCoded(fault.Invalid, fault.CurrencyMismatch)
-	errNotEligible       = changeError("error.plan_change_not_eligible")
+	errNotEligible       = newChangeError("error.plan_change_not_eligible")
 	errBusy              = fault.NewCoded(fault.Conflict, fault.SubscriptionBusy)
 	errNotCancelable     = fault.NewCoded(fault.Malformed, fault.SubscriptionNotCancelable)
 	errNotResumable      = fault.NewCoded(fault.Invalid, fault.SubscriptionNotResumable)
 	errNotUpgradable     = fault.NewCoded(fault.Invalid, fault.SubscriptionNotUpgradable)
 	errNoProration       = fault.NewCoded(fault.Invalid, fault.ProrationNotSupported)
 	errOutdated          = fault.NewCoded(fault.Conflict, fault.PreviewOutdated)
-	errSamePlan          = changeError("error.plan_change_same_plan")
-	errDeclined          = changeError("error.plan_change_declined")
-	errChangeRefused     = changeError("error.plan_change_error")
+	errSamePlan          = newChangeError("error.plan_change_same_plan")
+	errDeclined          = newChangeError("error.plan_change_declined")
+	errChangeRefused     = newChangeError("error.plan_change_error")
 )
 
 // errAboveSeatQuota refuses more seats than a plan allows.
@@ -37,8 +37,8 @@ func errAboveSeatQuota(quota int64) error {
 	}}}
 }
 
-// changeError is a plan_change_error with a message that says why.
-func changeError(message string) *fault.Error {
+// newChangeError is a plan_change_error with a message that says why.
+func newChangeError(message string) *fault.Error {
 	e := fault.NewCoded(fault.Invalid, fault.PlanChangeError)
 	e.Message = message
 	return e
