@@ -445,8 +445,8 @@ func TestMissingCharacters(t *testing.T) {
 	}
 }
 
-// FuzzRender checks that every text gives a document. Longer texts than the API accepts are
-// skipped: a megabyte takes minutes to lay out.
+// FuzzRender checks that every text gives a document. Texts are cut to more than the API accepts:
+// a megabyte would take minutes to lay out.
 func FuzzRender(f *testing.F) {
 	for _, seed := range []string{"Ada", "\U0001F680", "کمپنی \U0001F680 12", "हि", "\u093f", "\xff", "\U0010ffff\uffff\ufffd"} {
 		f.Add(seed)
@@ -456,9 +456,7 @@ func FuzzRender(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if len(text) > 2000 {
-			t.Skip("too long")
-		}
+		text = text[:min(len(text), 2000)]
 		s := sample("EUR", 2, "en", 900)
 		s.Invoice.Billed.Name, s.Invoice.Lines[0].Description, s.Seller.Name = &text, text, text
 		s.Seller.Notes = map[string]string{"en": text}
