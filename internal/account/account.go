@@ -52,8 +52,8 @@ type Membership struct {
 	OnboardingCompletedAt *time.Time
 }
 
-// Tenants is what accounts need from the tenant domain.
-type Tenants interface {
+// tenantStore is what accounts need from the tenant domain.
+type tenantStore interface {
 	// Create makes a tenant that the user owns, in the transaction of ctx.
 	Create(ctx context.Context, ownerID int64, name string) (uuid.UUID, error)
 	// MembershipsOf lists the tenants that a user is in: at most one.

@@ -72,7 +72,7 @@ func (s *Service) Admins(ctx context.Context) ([]Admin, error) {
 // permissions means all of them. Who becomes one must log in again, so that no older
 // login gains rights, and impersonations of them end. Their provider identities are
 // removed: control of an identity provider must not give control of the platform (rules:
-// account#platform-admins). ErrNoAccount where the email has no account, ErrUnverified
+// account#platform-admins). errNoAccount where the email has no account, errUnverified
 // where nobody has proved that it is theirs.
 func (s *Service) GrantAdmin(ctx context.Context, email string, permissions []string) (User, error) {
 	list, err := permissionList(permissions)
@@ -83,8 +83,8 @@ func (s *Service) GrantAdmin(ctx context.Context, email string, permissions []st
 }
 
 // RevokeAdmin makes a platform admin an ordinary account again. It ends everything
-// that authenticates them, and their impersonation of somebody else. ErrNoAccount
-// where the email has no account, ErrNotAdmin where it is no admin's.
+// that authenticates them, and their impersonation of somebody else. errNoAccount
+// where the email has no account, errNotAdmin where it is no admin's.
 func (s *Service) RevokeAdmin(ctx context.Context, email string) (User, error) {
 	return s.changeAdmin(ctx, "admin.revoked", email, false, nil, nil)
 }
@@ -98,7 +98,7 @@ func (s *Service) changeAdmin(ctx context.Context, action, email string, isAdmin
 	err = s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		id, _, err := s.store.userOfEmail(ctx, address)
 		if errors.Is(err, errNoUser) {
-			return ErrNoAccount
+			return errNoAccount
 		}
 		if err != nil {
 			return err
@@ -108,9 +108,9 @@ func (s *Service) changeAdmin(ctx context.Context, action, email string, isAdmin
 		case err != nil:
 			return err
 		case !isAdmin && !old.IsPlatformAdmin:
-			return ErrNotAdmin
+			return errNotAdmin
 		case isAdmin && !old.IsPlatformAdmin && !old.verified:
-			return ErrUnverified
+			return errUnverified
 		}
 		now := s.deps.Clock.Now()
 		user = old.User

@@ -15,7 +15,7 @@ func (s *Service) HashPassword(ctx context.Context, password string) (HashedPass
 // SetPassword gives a user the password that an administrator has chosen, ends
 // everything that authenticates the user and tells them by mail, all in the
 // transaction of ctx if there is one. For a platform admin it is
-// ErrPlatformAdminPassword.
+// errPlatformAdminPassword.
 func (s *Service) SetPassword(ctx context.Context, userID int64, password HashedPassword) error {
 	return s.deps.DB.Tx(ctx, func(ctx context.Context) error {
 		// The lock also keeps the user from becoming a platform admin in between.
@@ -24,7 +24,7 @@ func (s *Service) SetPassword(ctx context.Context, userID int64, password Hashed
 			return err
 		}
 		if user.IsPlatformAdmin {
-			return ErrPlatformAdminPassword
+			return errPlatformAdminPassword
 		}
 		if err := s.replacePassword(ctx, userID, password.phc, s.deps.Clock.Now()); err != nil {
 			return err

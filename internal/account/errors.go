@@ -18,9 +18,9 @@ var (
 	errRefreshExpired  = fault.NewCoded(fault.Unauthenticated, fault.RefreshTokenExpired)
 	errResetToken      = fault.New(fault.Malformed, "error.reset_token")
 
-	// ErrPlatformAdminPassword says that the password of a platform administrator
+	// errPlatformAdminPassword says that the password of a platform administrator
 	// cannot be set over HTTP (403).
-	ErrPlatformAdminPassword = fault.New(fault.Forbidden, "error.platform_admin_password")
+	errPlatformAdminPassword = fault.New(fault.Forbidden, "error.platform_admin_password")
 
 	// ErrNeverLinked says that a delegated login is not linked to an account by its
 	// email, because the account is a platform admin's.
@@ -36,12 +36,12 @@ var (
 var (
 	// ErrEmailTaken says that an email has an account already.
 	ErrEmailTaken = errors.New("this email has an account already")
-	// ErrNoAccount says that an email has no account.
-	ErrNoAccount = errors.New("no account has this email")
-	// ErrNotAdmin says that an account is not a platform admin.
-	ErrNotAdmin = errors.New("this account is not a platform admin")
-	// ErrUnverified says that nobody has proved that an account's email is theirs.
-	ErrUnverified = errors.New("this account's email is not verified: its owner verifies it by resetting the password")
+	// errNoAccount says that an email has no account.
+	errNoAccount = errors.New("no account has this email")
+	// errNotAdmin says that an account is not a platform admin.
+	errNotAdmin = errors.New("this account is not a platform admin")
+	// errUnverified says that nobody has proved that an account's email is theirs.
+	errUnverified = errors.New("this account's email is not verified: its owner verifies it by resetting the password")
 	// ErrUnknownPermission says that a list contains something that is not a
 	// platform permission.
 	ErrUnknownPermission = errors.New("unknown permission")

@@ -7,8 +7,8 @@ import (
 	"github.com/tenantry/tenantry/internal/rest"
 )
 
-// Avatars are the pictures of users.
-type Avatars interface {
+// avatarStore are the pictures of users.
+type avatarStore interface {
 	// URL returns the full URL of an avatar by its hash, and nil for nil.
 	URL(hash *string) *string
 }
@@ -16,11 +16,11 @@ type Avatars interface {
 // HTTP has the handlers of registration, login, recovery and the profile.
 type HTTP struct {
 	svc     *Service
-	avatars Avatars
+	avatars avatarStore
 }
 
 // NewHTTP returns the handlers.
-func NewHTTP(svc *Service, avatars Avatars) *HTTP { return &HTTP{svc: svc, avatars: avatars} }
+func NewHTTP(svc *Service, avatars avatarStore) *HTTP { return &HTTP{svc: svc, avatars: avatars} }
 
 // Session is the answer of login, register and refresh, which is not below data
 // (rules: account#logins). In cookie mode it has no tokens: the session is in a
@@ -161,7 +161,7 @@ type resetInput struct {
 
 // ResetPassword handles POST /auth/reset-password.
 func (h *HTTP) ResetPassword(ctx context.Context, in *resetInput) (*rest.Body[rest.Note], error) {
-	reset := PasswordReset{Email: in.Body.Email, Token: in.Body.Token, Password: in.Body.Password, KeepTenant: in.Body.KeepTenant}
+	reset := passwordReset{Email: in.Body.Email, Token: in.Body.Token, Password: in.Body.Password, KeepTenant: in.Body.KeepTenant}
 	if err := h.svc.ResetPassword(ctx, reset); err != nil {
 		return nil, err
 	}

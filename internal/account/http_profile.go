@@ -11,8 +11,8 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// ProfileTenant is a tenant in the profile.
-type ProfileTenant struct {
+// profileTenant is a tenant in the profile.
+type profileTenant struct {
 	ID                    uuid.UUID   `json:"id"`
 	Name                  string      `json:"name"`
 	UserRole              string      `json:"user_role"`
@@ -32,11 +32,11 @@ type ProfileUser struct {
 	Locale          *string         `json:"locale" enum:"en,fr,es,it" doc:"The language of mails to the user; null where none was chosen."`
 	Roles           []string        `json:"roles"`
 	Permissions     []string        `json:"permissions"`
-	Tenants         []ProfileTenant `json:"tenants"`
+	Tenants         []profileTenant `json:"tenants"`
 }
 
-// CurrentTenant is the caller's tenant.
-type CurrentTenant struct {
+// currentTenant is the caller's tenant.
+type currentTenant struct {
 	ID   uuid.UUID `json:"id"`
 	Name string    `json:"name"`
 }
@@ -63,7 +63,7 @@ func ImpersonationOf(caller *authz.Caller) *ProfileImpersonation {
 // impersonating.
 type Profile struct {
 	User          ProfileUser           `json:"user"`
-	CurrentTenant *CurrentTenant        `json:"currentTenant"`
+	CurrentTenant *currentTenant        `json:"currentTenant"`
 	Impersonation *ProfileImpersonation `json:"impersonation,omitempty"`
 }
 
@@ -77,7 +77,7 @@ func (h *HTTP) Me(ctx context.Context, _ *struct{}) (*rest.Body[Profile], error)
 	}
 	profile := Profile{User: user}
 	if caller.Tenant != nil {
-		profile.CurrentTenant = &CurrentTenant{ID: caller.Tenant.TenantID, Name: caller.Tenant.TenantName}
+		profile.CurrentTenant = &currentTenant{ID: caller.Tenant.TenantID, Name: caller.Tenant.TenantName}
 	}
 	profile.Impersonation = ImpersonationOf(caller)
 	return rest.NewBody(profile), nil
@@ -96,7 +96,7 @@ func (h *HTTP) ProfileOf(ctx context.Context, caller *authz.Caller) (ProfileUser
 	}
 	for _, m := range memberships {
 		user.Roles = append(user.Roles, m.Role)
-		user.Tenants = append(user.Tenants, ProfileTenant{
+		user.Tenants = append(user.Tenants, profileTenant{
 			ID: m.TenantID, Name: m.Name, UserRole: m.Role,
 			HasActiveSubscription: m.HasActiveSubscription, HasBillingDetails: m.HasBillingDetails,
 			OnboardingCompletedAt: shape.TP(m.OnboardingCompletedAt),

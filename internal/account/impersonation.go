@@ -10,10 +10,10 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// Impersonations is what accounts need from impersonation: an impersonation depends
+// impersonationStore is what accounts need from impersonation: an impersonation depends
 // on the credential of the admin and ends with it (rules: impersonation#sessions).
 // All methods work in the transaction of ctx.
-type Impersonations interface {
+type impersonationStore interface {
 	// EndOrphaned ends the impersonations that depend on credentials of a user that
 	// were revoked or have expired.
 	EndOrphaned(ctx context.Context, userID int64) error

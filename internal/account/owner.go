@@ -9,9 +9,9 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// Owner is evidence that a request comes from the owner of an account: a login of the
+// provenOwner is evidence that a request comes from the owner of an account: a login of the
 // account, or its password.
-type Owner struct {
+type provenOwner struct {
 	Family uuid.UUID // the login; Nil for a password
 	token  uuid.UUID
 	hash   *string
@@ -20,40 +20,40 @@ type Owner struct {
 // VerifyOwner checks that the request of ctx comes from the owner of an account, before the
 // transaction that needs it. A wrong password counts as a failed login. Without a login of
 // the account, a missing or wrong password is a validation error on current_password.
-func (s *Service) VerifyOwner(ctx context.Context, userID int64, password string) (Owner, error) {
+func (s *Service) VerifyOwner(ctx context.Context, userID int64, password string) (provenOwner, error) {
 	if caller := authz.FromContext(ctx); caller != nil && caller.UserID == userID && caller.Impersonator == nil {
-		return Owner{Family: caller.Family, token: caller.TokenID}, nil
+		return provenOwner{Family: caller.Family, token: caller.TokenID}, nil
 	}
 	if password == "" {
-		return Owner{}, errOwner
+		return provenOwner{}, errOwner
 	}
 	user, err := s.store.user(ctx, userID)
 	if err != nil {
-		return Owner{}, err
+		return provenOwner{}, err
 	}
 	guess, err := s.countGuess(ctx, user.Email)
 	if err != nil {
-		return Owner{}, err
+		return provenOwner{}, err
 	}
 	hash, err := s.store.passwordOf(ctx, userID)
 	if err != nil {
-		return Owner{}, err
+		return provenOwner{}, err
 	}
 	ok, err := s.deps.Passwords.Matches(ctx, password, hash)
 	switch {
 	case err != nil:
-		return Owner{}, err
+		return provenOwner{}, err
 	case !ok:
 		if err := guess.recordWrong(ctx); err != nil {
-			return Owner{}, err
+			return provenOwner{}, err
 		}
-		return Owner{}, errOwner
+		return provenOwner{}, errOwner
 	}
-	return Owner{hash: hash}, guess.recordRight(ctx)
+	return provenOwner{hash: hash}, guess.recordRight(ctx)
 }
 
 // LockOwner locks a user, and refuses evidence that has become invalid since it was checked.
-func (s *Service) LockOwner(ctx context.Context, userID int64, owner Owner) (Self, error) {
+func (s *Service) LockOwner(ctx context.Context, userID int64, owner provenOwner) (Self, error) {
 	user, err := s.lock(ctx, userID)
 	if err != nil {
 		return Self{}, err

@@ -22,20 +22,20 @@ type HashCost struct {
 // Sheet recommends with 1 lane.
 func DefaultHashCost() HashCost { return HashCost{MemoryKiB: 19 * 1024, Passes: 2} }
 
-// Passwords hashes and checks passwords with Argon2id. A password is hashed in Unicode NFKC
+// passwordHasher hashes and checks passwords with Argon2id. A password is hashed in Unicode NFKC
 // (NIST SP 800-63B, section 3.1.1.2): keyboards write é as one code point or as two. A hash keeps a core busy for
 // tens of milliseconds, so no more run at once than there are cores: a burst of
 // logins waits here and does not take the memory of the rest of the service.
-type Passwords struct {
+type passwordHasher struct {
 	params    *argon2id.Params
 	slots     chan struct{}
 	dummyHash string // the hash that a login for an unknown email is checked against
 }
 
 // NewPasswords returns a hasher that runs as many hashes at once as there are cores.
-func NewPasswords(cost HashCost) *Passwords {
+func NewPasswords(cost HashCost) *passwordHasher {
 	params := &argon2id.Params{Memory: cost.MemoryKiB, Iterations: cost.Passes, Parallelism: 1, SaltLength: 16, KeyLength: 32}
-	return &Passwords{params: params, slots: make(chan struct{}, runtime.GOMAXPROCS(0)), dummyHash: dummyHash(params)}
+	return &passwordHasher{params: params, slots: make(chan struct{}, runtime.GOMAXPROCS(0)), dummyHash: dummyHash(params)}
 }
 
 // dummyHash returns a hash that takes as long to check as one with the parameters. It is that of
@@ -50,7 +50,7 @@ func dummyHash(p *argon2id.Params) string {
 
 // HashNew is Hash for a password that somebody chooses. One that everybody uses is a
 // validation error on password (rules: account#passwords).
-func (p *Passwords) HashNew(ctx context.Context, password string) (string, error) {
+func (p *passwordHasher) HashNew(ctx context.Context, password string) (string, error) {
 	if err := CheckNewPassword(password); err != nil {
 		return "", err
 	}
@@ -67,7 +67,7 @@ func CheckNewPassword(password string) error {
 
 // Hash returns the hash of a password, in the PHC string format. It fails when ctx
 // ends while it waits for a core.
-func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
+func (p *passwordHasher) Hash(ctx context.Context, password string) (string, error) {
 	if err := p.acquireSlot(ctx); err != nil {
 		return "", err
 	}
@@ -78,14 +78,14 @@ func (p *Passwords) Hash(ctx context.Context, password string) (string, error) {
 // Matches reports whether a hash is that of a password. A nil hash matches nothing
 // and takes the same time as any other, so that the time of a login does not reveal
 // which emails have an account.
-func (p *Passwords) Matches(ctx context.Context, password string, hash *string) (bool, error) {
+func (p *passwordHasher) Matches(ctx context.Context, password string, hash *string) (bool, error) {
 	ok, _, err := p.check(ctx, password, hash)
 	return ok, err
 }
 
 // check is Matches, and reports whether a matching hash is outdated: made with other
 // parameters than p has, by another function, or from a password that was not normalized.
-func (p *Passwords) check(ctx context.Context, password string, hash *string) (ok, isOutdated bool, err error) {
+func (p *passwordHasher) check(ctx context.Context, password string, hash *string) (ok, isOutdated bool, err error) {
 	if err := p.acquireSlot(ctx); err != nil {
 		return false, false, err
 	}
@@ -99,7 +99,7 @@ func (p *Passwords) check(ctx context.Context, password string, hash *string) (o
 	return ok, ok, err
 }
 
-func (p *Passwords) matches(password string, hash *string) (bool, error) {
+func (p *passwordHasher) matches(password string, hash *string) (bool, error) {
 	switch {
 	case hash == nil:
 		_, err := argon2id.ComparePasswordAndHash(password, p.dummyHash)
@@ -112,12 +112,12 @@ func (p *Passwords) matches(password string, hash *string) (bool, error) {
 
 // hasOtherParams reports whether a hash was made with other parameters than p has, or by
 // another function.
-func (p *Passwords) hasOtherParams(hash string) bool {
+func (p *passwordHasher) hasOtherParams(hash string) bool {
 	params, _, _, err := argon2id.DecodeHash(hash)
 	return err != nil || *params != *p.params
 }
 
-func (p *Passwords) acquireSlot(ctx context.Context) error {
+func (p *passwordHasher) acquireSlot(ctx context.Context) error {
 	select {
 	case p.slots <- struct{}{}:
 		return nil
@@ -126,4 +126,4 @@ func (p *Passwords) acquireSlot(ctx context.Context) error {
 	}
 }
 
-func (p *Passwords) releaseSlot() { <-p.slots }
+func (p *passwordHasher) releaseSlot() { <-p.slots }

@@ -19,8 +19,8 @@ const resetLifetime = 60 * time.Minute
 // Service.HandleForgot).
 const JobForgot = "account.forgot-password"
 
-// Notices sends the mails about accounts, in the locale of the reader.
-type Notices interface {
+// noticeMailer sends the mails about accounts, in the locale of the reader.
+type noticeMailer interface {
 	// PasswordReset mails the link with the token.
 	PasswordReset(ctx context.Context, locale, to, name, token string) error
 	// PasswordChanged tells the owner of an account that its password was changed.
@@ -80,8 +80,8 @@ func (s *Service) HandleForgot(ctx context.Context, job jobs.Job) error {
 	})
 }
 
-// PasswordReset is what somebody sends who has got the mail.
-type PasswordReset struct {
+// passwordReset is what somebody sends who has got the mail.
+type passwordReset struct {
 	Email, Token, Password string
 	// KeepTenant says that the tenant of an account whose email was never verified is the
 	// person's own. Nobody but the person knows.
@@ -92,7 +92,7 @@ type PasswordReset struct {
 // credential and provider identity of the user. Where the email was not verified before, it also takes the
 // account from whoever registered it (see claim). A token works once. Unknown, used and expired tokens and
 // those for another email get the same refusal (400).
-func (s *Service) ResetPassword(ctx context.Context, r PasswordReset) error {
+func (s *Service) ResetPassword(ctx context.Context, r passwordReset) error {
 	normalized, err := mail.NormalizeAddress(r.Email)
 	if err != nil {
 		return errResetToken

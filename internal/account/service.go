@@ -23,25 +23,25 @@ import (
 type Deps struct {
 	DB        *sqldb.DB
 	Clock     clock.Clock
-	Passwords *Passwords
-	Tenants   Tenants
+	Passwords *passwordHasher
+	Tenants   tenantStore
 	Jobs      *jobs.Queue // nil on the command line
-	Notices   Notices
+	Notices   noticeMailer
 	Lifetimes Lifetimes
 	// Impersonations end with the credentials that they depend on; nil where nobody
 	// can impersonate.
-	Impersonations Impersonations
-	Audit          Audit // nil records nothing
+	Impersonations impersonationStore
+	Audit          auditTrail // nil records nothing
 	// WrongPasswords is how many wrong passwords of one account are free in 15 minutes;
 	// 0 does not count them.
 	WrongPasswords int
 	Log            *slog.Logger // nil logs nothing
 	// Limiter limits the mails that strangers can cause; nil does not.
-	Limiter Limiter
+	Limiter rateLimiter
 }
 
-// Limiter decides whether one more of a group may pass for a key; *limit.Limiter is one.
-type Limiter interface {
+// rateLimiter decides whether one more of a group may pass for a key; *limit.Limiter is one.
+type rateLimiter interface {
 	Allow(ctx context.Context, group, key string) limit.Decision
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/authz"
 )
 
-// Audit is the trail of changes.
-type Audit interface {
+// auditTrail is the trail of changes.
+type auditTrail interface {
 	Record(ctx context.Context, e audit.Entry) error
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// SessionTenant is a tenant in the answer of a login.
-type SessionTenant struct {
+// sessionTenant is a tenant in the answer of a login.
+type sessionTenant struct {
 	ID   uuid.UUID `json:"id"`
 	Name string    `json:"name"`
 	Slug string    `json:"slug"`
@@ -19,7 +19,7 @@ type SessionUser struct {
 	Name            string          `json:"name"`
 	Email           string          `json:"email"`
 	IsPlatformAdmin bool            `json:"is_platform_admin"`
-	Tenants         []SessionTenant `json:"tenants"`
+	Tenants         []sessionTenant `json:"tenants"`
 }
 
 func (s *Service) sessionUser(ctx context.Context, user User) (SessionUser, error) {
@@ -27,9 +27,9 @@ func (s *Service) sessionUser(ctx context.Context, user User) (SessionUser, erro
 	if err != nil {
 		return SessionUser{}, err
 	}
-	tenants := make([]SessionTenant, len(memberships))
+	tenants := make([]sessionTenant, len(memberships))
 	for i, m := range memberships {
-		tenants[i] = SessionTenant{ID: m.TenantID, Name: m.Name, Slug: m.Slug}
+		tenants[i] = sessionTenant{ID: m.TenantID, Name: m.Name, Slug: m.Slug}
 	}
 	return SessionUser{
 		ID: user.ID, Name: user.Name, Email: user.Email, IsPlatformAdmin: user.IsPlatformAdmin, Tenants: tenants,

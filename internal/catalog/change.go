@@ -47,7 +47,7 @@ func (s *Service) Change(ctx context.Context, f func(ctx context.Context, now ti
 // ends.
 func (s *Service) Lock(ctx context.Context) error { return s.store.lock(ctx) }
 
-// requireUnused is ErrInUse while a subscription that has not ended is to one of the
+// requireUnused is errInUse while a subscription that has not ended is to one of the
 // plans.
 //
 // Invariant: the caller has locked the plans' rows. Creating a subscription to one
@@ -56,7 +56,7 @@ func (s *Service) Lock(ctx context.Context) error { return s.store.lock(ctx) }
 func (s *Service) requireUnused(ctx context.Context, plans ...uuid.UUID) error {
 	used, err := s.subscriptions.HasSubscribers(ctx, plans)
 	if err == nil && used {
-		err = ErrInUse
+		err = errInUse
 	}
 	return err
 }

@@ -9,10 +9,10 @@ var ErrNotFound = fault.New(fault.NotFound, "error.not_found")
 // errForbidden refuses an admin without the permission for a part of a change.
 var errForbidden = fault.New(fault.Forbidden, "error.forbidden")
 
-// ErrInUse refuses to delete what a subscription that has not ended depends on, or to
+// errInUse refuses to delete what a subscription that has not ended depends on, or to
 // change it so that such a subscription would pay for something else.
-var ErrInUse = fault.NewCoded(fault.Conflict, fault.CatalogInUse)
+var errInUse = fault.NewCoded(fault.Conflict, fault.CatalogInUse)
 
-// ErrSystemFeature refuses to delete a feature that the service itself needs
+// errSystemFeature refuses to delete a feature that the service itself needs
 // (rules: catalog#features).
-var ErrSystemFeature = fault.New(fault.Forbidden, "error.system_feature")
+var errSystemFeature = fault.New(fault.Forbidden, "error.system_feature")

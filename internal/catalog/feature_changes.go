@@ -74,7 +74,7 @@ func (s *Service) CheckFeatureChange(ctx context.Context, id uuid.UUID, change f
 // DeleteFeature deletes a feature, so that no plan gives it any more. Its row is kept
 // for the history that refers to it, and its code is free again. A feature that plans have
 // also needs the permission to delete entitlements. It is
-// ErrSystemFeature for a feature that the service itself needs, and ErrInUse while a
+// errSystemFeature for a feature that the service itself needs, and errInUse while a
 // subscription that has not ended is to a plan that gives it.
 func (s *Service) DeleteFeature(ctx context.Context, id uuid.UUID) error {
 	return s.Change(ctx, func(ctx context.Context, now time.Time) error {
@@ -83,7 +83,7 @@ func (s *Service) DeleteFeature(ctx context.Context, id uuid.UUID) error {
 			return err
 		}
 		if f.IsSystem {
-			return ErrSystemFeature
+			return errSystemFeature
 		}
 		plans, err := s.store.lockPlansOfFeature(ctx, id)
 		if err != nil {

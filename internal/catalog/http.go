@@ -27,10 +27,10 @@ func NewHTTP(svc *Service, publicURL string) *HTTP {
 type noInput struct{}
 
 // Products answers GET /catalog/products.
-func (h *HTTP) Products(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]PublicProduct], error) {
-	return cachedResponse(ctx, h, "products", func(public *Public, locale string) []PublicProduct {
-		return viewAll(public.Products, func(p Product) PublicProduct {
-			return PublicProduct{ID: p.ID, Name: p.Name.Localize(locale), Slug: p.Slug, Description: localizedOrNil(p.Description, locale)}
+func (h *HTTP) Products(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]publicProduct], error) {
+	return cachedResponse(ctx, h, "products", func(public *Public, locale string) []publicProduct {
+		return viewAll(public.Products, func(p Product) publicProduct {
+			return publicProduct{ID: p.ID, Name: p.Name.Localize(locale), Slug: p.Slug, Description: localizedOrNil(p.Description, locale)}
 		})
 	})
 }
@@ -53,10 +53,10 @@ func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.CachedAnswer[[]
 }
 
 // Features answers GET /catalog/features.
-func (h *HTTP) Features(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]PublicFeature], error) {
-	return cachedResponse(ctx, h, "features", func(public *Public, locale string) []PublicFeature {
-		return viewAll(public.Features, func(f Feature) PublicFeature {
-			return PublicFeature{ID: f.ID, Code: f.Code, Name: f.Name.Localize(locale), Description: localizedOrNil(f.Description, locale)}
+func (h *HTTP) Features(ctx context.Context, _ *noInput) (*rest.CachedAnswer[[]publicFeature], error) {
+	return cachedResponse(ctx, h, "features", func(public *Public, locale string) []publicFeature {
+		return viewAll(public.Features, func(f Feature) publicFeature {
+			return publicFeature{ID: f.ID, Code: f.Code, Name: f.Name.Localize(locale), Description: localizedOrNil(f.Description, locale)}
 		})
 	})
 }

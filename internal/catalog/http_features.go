@@ -82,7 +82,7 @@ type updateFeatureInput struct {
 	Body    struct {
 		Code      shape.Opt[string] `json:"code,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$" doc:"The code of a system feature cannot be changed."`
 		SortOrder shape.Opt[int32]  `json:"sort_order,omitzero" minimum:"0"`
-		RecordChange
+		recordChange
 	}
 }
 

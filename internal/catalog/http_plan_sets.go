@@ -9,34 +9,34 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// PriceFields is one price of a set (rules: catalog#prices).
-type PriceFields struct {
+// priceFields is one price of a set (rules: catalog#prices).
+type priceFields struct {
 	Currency   string            `json:"currency" format:"currency" doc:"An existing one, at most once per set."`
 	PriceCents int64             `json:"price_cents" minimum:"0" maximum:"999999999999"`
 	PSPPriceID shape.Opt[string] `json:"psp_price_id,omitzero" nullable:"true" maxLength:"255" pattern:"^price_" doc:"Each once in a set. Without it a price keeps its own while its amount, the plan's interval and its pricing type stay."`
 }
 
-func (f PriceFields) terms() PriceTerms {
+func (f priceFields) terms() PriceTerms {
 	return PriceTerms{
 		Currency: f.Currency, PriceCents: f.PriceCents, LinkGiven: f.PSPPriceID.Set, PSPPriceID: f.PSPPriceID.Or(nil),
 	}
 }
 
-// EntitlementFields is one entitlement of a set (rules: catalog#entitlements).
-type EntitlementFields struct {
+// entitlementFields is one entitlement of a set (rules: catalog#entitlements).
+type entitlementFields struct {
 	FeatureID uuid.UUID `json:"feature_id" doc:"An existing one, at most once per set."`
 	Type      string    `json:"type" enum:"boolean,quota"`
 	Value     *int64    `json:"value,omitempty" nullable:"true" minimum:"1" doc:"Required for a quota, omitted for a boolean."`
 }
 
-func (f EntitlementFields) terms() EntitlementTerms {
+func (f entitlementFields) terms() EntitlementTerms {
 	return EntitlementTerms{FeatureID: f.FeatureID, Type: EntitlementType(f.Type), Value: f.Value}
 }
 
 type setPricesInput struct {
 	Plan string `path:"plan" format:"uuid"`
 	Body struct {
-		Prices []PriceFields `json:"prices"`
+		Prices []priceFields `json:"prices"`
 	}
 }
 
@@ -46,7 +46,7 @@ func (h *HTTP) SetPrices(ctx context.Context, in *setPricesInput) (*rest.Data[[]
 	if err != nil {
 		return nil, err
 	}
-	prices, err := h.svc.SetPrices(ctx, id, viewAll(in.Body.Prices, PriceFields.terms))
+	prices, err := h.svc.SetPrices(ctx, id, viewAll(in.Body.Prices, priceFields.terms))
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +59,7 @@ func (h *HTTP) CheckSetPrices(ctx context.Context, in *setPricesInput) error {
 	if err != nil {
 		return err
 	}
-	set := viewAll(in.Body.Prices, PriceFields.terms)
+	set := viewAll(in.Body.Prices, priceFields.terms)
 	return h.svc.CheckPlanChange(ctx, id, PlanChange{Prices: &set})
 }
 
@@ -93,7 +93,7 @@ func (h *HTTP) AdminEntitlements(ctx context.Context, in *planInput) (*rest.Data
 type setEntitlementsInput struct {
 	Plan string `path:"plan" format:"uuid"`
 	Body struct {
-		Entitlements []EntitlementFields `json:"entitlements" maxItems:"500"`
+		Entitlements []entitlementFields `json:"entitlements" maxItems:"500"`
 	}
 }
 
@@ -103,7 +103,7 @@ func (h *HTTP) SetEntitlements(ctx context.Context, in *setEntitlementsInput) (*
 	if err != nil {
 		return nil, err
 	}
-	plan, err := h.svc.SetEntitlements(ctx, id, viewAll(in.Body.Entitlements, EntitlementFields.terms))
+	plan, err := h.svc.SetEntitlements(ctx, id, viewAll(in.Body.Entitlements, entitlementFields.terms))
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (h *HTTP) CheckSetEntitlements(ctx context.Context, in *setEntitlementsInpu
 	if err != nil {
 		return err
 	}
-	set := viewAll(in.Body.Entitlements, EntitlementFields.terms)
+	set := viewAll(in.Body.Entitlements, entitlementFields.terms)
 	return h.svc.CheckPlanChange(ctx, id, PlanChange{Entitlements: &set})
 }
 

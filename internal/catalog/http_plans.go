@@ -117,9 +117,9 @@ type updatePlanInput struct {
 		IntervalCount *int32               `json:"interval_count,omitempty" minimum:"1" doc:"An interval is at most three years long."`
 		TrialDays     shape.Opt[int32]     `json:"trial_days,omitzero" minimum:"0" maximum:"730"`
 		SortOrder     shape.Opt[int32]     `json:"sort_order,omitzero" minimum:"0"`
-		Entitlements  *[]EntitlementFields `json:"entitlements,omitempty" maxItems:"500" doc:"Replaces the whole set."`
-		Prices        *[]PriceFields       `json:"prices,omitempty" doc:"Replaces the whole set."`
-		RecordChange
+		Entitlements  *[]entitlementFields `json:"entitlements,omitempty" maxItems:"500" doc:"Replaces the whole set."`
+		Prices        *[]priceFields       `json:"prices,omitempty" doc:"Replaces the whole set."`
+		recordChange
 	}
 }
 
@@ -161,11 +161,11 @@ func (in *updatePlanInput) change() PlanChange {
 		b.apply(&p.Name, &p.Description, &p.IsActive, &p.Metadata)
 	}}
 	if b.Prices != nil {
-		set := viewAll(*b.Prices, PriceFields.terms)
+		set := viewAll(*b.Prices, priceFields.terms)
 		change.Prices = &set
 	}
 	if b.Entitlements != nil {
-		set := viewAll(*b.Entitlements, EntitlementFields.terms)
+		set := viewAll(*b.Entitlements, entitlementFields.terms)
 		change.Entitlements = &set
 	}
 	return change

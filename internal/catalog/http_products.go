@@ -21,7 +21,7 @@ func (h *HTTP) AdminProducts(ctx context.Context, _ *noInput) (*rest.Body[page.P
 	if err != nil {
 		return nil, err
 	}
-	views := viewAll(entries, func(e ProductEntry) AdminProduct {
+	views := viewAll(entries, func(e productEntry) AdminProduct {
 		view := adminProduct(e.Product)
 		if q.Includes("plansCount") {
 			view.PlansCount = &e.PlansCount
@@ -104,7 +104,7 @@ type updateProductInput struct {
 	Product string `path:"product" format:"uuid"`
 	Body    struct {
 		Slug shape.Opt[string] `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		RecordChange
+		recordChange
 	}
 }
 
@@ -144,17 +144,17 @@ func (h *HTTP) DeleteProduct(ctx context.Context, in *productInput) (*rest.NoBod
 	return &rest.NoBody{}, h.svc.DeleteProduct(ctx, id)
 }
 
-// RecordChange has the fields that can be changed of products, plans and features
+// recordChange has the fields that can be changed of products, plans and features
 // alike. A text changes in the locales that are named
 // (rules: http#translatable-fields).
-type RecordChange struct {
+type recordChange struct {
 	Name        shape.Opt[shape.TextsChange] `json:"name,omitzero" format:"name" maxLength:"255" doc:"Changes the locales that it names; null removes one, but not en."`
 	Description shape.Opt[shape.TextsChange] `json:"description,omitzero" nullable:"true" maxLength:"65535" format:"multiline" doc:"Same form as name; null removes the description."`
 	IsActive    shape.Opt[bool]              `json:"is_active,omitzero"`
 	Metadata    shape.Opt[shape.Object]      `json:"metadata,omitzero" nullable:"true" maxBytes:"16384"`
 }
 
-func (c RecordChange) apply(name, description *Text, isActive *bool, metadata *sqldb.JSON) {
+func (c recordChange) apply(name, description *Text, isActive *bool, metadata *sqldb.JSON) {
 	*name = name.With(c.Name.Value)
 	if c.Description.Null {
 		*description = nil

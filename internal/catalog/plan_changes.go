@@ -45,7 +45,7 @@ type PlanChange struct {
 //
 // Subscriptions to the plan keep the price and the interval that they were created
 // with, while what the plan gives holds for them at once. The pricing type would hold
-// for them at once too, so changing it is ErrInUse while there are any.
+// for them at once too, so changing it is errInUse while there are any.
 func (s *Service) UpdatePlan(ctx context.Context, id uuid.UUID, c PlanChange) (Plan, error) {
 	return s.changePlan(ctx, id, "updated", func(ctx context.Context, old Plan, now time.Time) error {
 		next, err := s.checkPlanChange(ctx, old, c)
@@ -120,7 +120,7 @@ func (s *Service) checkPlanChange(ctx context.Context, old Plan, c PlanChange) (
 }
 
 // DeletePlan deletes a plan. Its row is kept for the history that refers to it, and
-// its slug is free again. It is ErrInUse while a subscription that has not ended is to
+// its slug is free again. It is errInUse while a subscription that has not ended is to
 // it.
 func (s *Service) DeletePlan(ctx context.Context, id uuid.UUID) error {
 	return s.Change(ctx, func(ctx context.Context, now time.Time) error {

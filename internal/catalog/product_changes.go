@@ -63,7 +63,7 @@ func (s *Service) UpdateProduct(ctx context.Context, id uuid.UUID, change func(*
 }
 
 // DeleteProduct deletes a product and its plans. Their rows are kept for the history
-// that refers to them, and their slugs are free again. It is ErrInUse while a
+// that refers to them, and their slugs are free again. It is errInUse while a
 // subscription that has not ended is to one of the plans.
 func (s *Service) DeleteProduct(ctx context.Context, id uuid.UUID) error {
 	return s.Change(ctx, func(ctx context.Context, now time.Time) error {

@@ -8,8 +8,8 @@ import (
 	"github.com/tenantry/tenantry/internal/page"
 )
 
-// ProductEntry is a product as the administration lists it.
-type ProductEntry struct {
+// productEntry is a product as the administration lists it.
+type productEntry struct {
 	Product
 	PlansCount int64  // plans that are not deleted
 	Plans      []Plan // only when they were asked for
@@ -29,24 +29,24 @@ func ProductList() page.Spec {
 
 // Product returns a product that is not deleted, with the number of its plans,
 // else ErrNotFound.
-func (s *Service) Product(ctx context.Context, id uuid.UUID) (ProductEntry, error) {
+func (s *Service) Product(ctx context.Context, id uuid.UUID) (productEntry, error) {
 	product, err := s.store.product(ctx, id)
 	if err != nil {
-		return ProductEntry{}, err
+		return productEntry{}, err
 	}
 	plans, err := s.store.countPlans(ctx, id)
-	return ProductEntry{Product: product, PlansCount: plans}, err
+	return productEntry{Product: product, PlansCount: plans}, err
 }
 
 // Products lists the products that q asks for, and counts all that match; ProductList
 // parses q. With the include "plans" each has its plans. It takes two queries, and
 // three more for the plans.
-func (s *Service) Products(ctx context.Context, q page.Query) (entries []ProductEntry, total int64, err error) {
+func (s *Service) Products(ctx context.Context, q page.Query) (entries []productEntry, total int64, err error) {
 	entries, total, err = s.store.productPage(ctx, q)
 	if err != nil || !q.Includes("plans") {
 		return entries, total, err
 	}
-	ids := viewAll(entries, func(e ProductEntry) uuid.UUID { return e.ID })
+	ids := viewAll(entries, func(e productEntry) uuid.UUID { return e.ID })
 	plans, err := s.store.plansOf(page.WithByteLimit(ctx, len(ids)), ids)
 	if err != nil {
 		return nil, 0, err

@@ -20,11 +20,11 @@ type Public struct {
 	Plans      []Plan     // those on sale, by sort order
 	Features   []Feature  // by sort order
 	Currencies []Currency // by code
-	Metered    []MeteredPrice
+	Metered    []meteredPrice
 }
 
-// MeteredPrice is what a unit of a meter costs on usage plans in a currency.
-type MeteredPrice struct {
+// meteredPrice is what a unit of a meter costs on usage plans in a currency.
+type meteredPrice struct {
 	Code, Name string
 	UnitLabel  *string
 	Currency   string
@@ -59,7 +59,7 @@ func (s *Service) read(ctx context.Context) (*Public, error) {
 	}
 	public := publicOf(products, plans, features, currencies)
 	metered, err := s.store.meteredPrices(ctx)
-	public.Metered = slices.DeleteFunc(metered, func(p MeteredPrice) bool {
+	public.Metered = slices.DeleteFunc(metered, func(p meteredPrice) bool {
 		return !slices.ContainsFunc(public.Currencies, func(c Currency) bool { return c.Code == p.Currency })
 	})
 	return public, err

@@ -103,7 +103,7 @@ func (s store) featureByCode(ctx context.Context, code string) (Feature, error) 
 }
 
 // meteredPrices lists the meters that usage plans bill, by code, with a price in each currency.
-func (s store) meteredPrices(ctx context.Context) ([]MeteredPrice, error) {
+func (s store) meteredPrices(ctx context.Context) ([]meteredPrice, error) {
 	rows, err := s.q(ctx).MeteredPrices(ctx)
 	if err != nil {
 		return nil, sqldb.Wrap(err, "list prices of meters")
@@ -111,9 +111,9 @@ func (s store) meteredPrices(ctx context.Context) ([]MeteredPrice, error) {
 	slices.SortFunc(rows, func(a, b catalogsql.MeteredPricesRow) int {
 		return cmp.Or(cmp.Compare(a.Code, b.Code), cmp.Compare(a.Currency, b.Currency))
 	})
-	return convertRows(rows, func(row catalogsql.MeteredPricesRow) (MeteredPrice, error) {
+	return convertRows(rows, func(row catalogsql.MeteredPricesRow) (meteredPrice, error) {
 		price, err := money.ParseUnitPrice(row.UnitPriceCents)
-		return MeteredPrice{Code: row.Code, Name: row.Name, UnitLabel: row.UnitLabel, Currency: row.Currency, UnitPrice: price}, err
+		return meteredPrice{Code: row.Code, Name: row.Name, UnitLabel: row.UnitLabel, Currency: row.Currency, UnitPrice: price}, err
 	})
 }
 

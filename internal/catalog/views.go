@@ -5,8 +5,8 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// PublicProduct is a product as anybody sees it.
-type PublicProduct struct {
+// publicProduct is a product as anybody sees it.
+type publicProduct struct {
 	ID          uuid.UUID `json:"id" format:"uuid"`
 	Name        string    `json:"name"`
 	Slug        string    `json:"slug"`
@@ -27,15 +27,15 @@ type PublicPlan struct {
 	TrialDays     int32               `json:"trial_days"`
 	SortOrder     int32               `json:"sort_order"`
 	Metadata      shape.Object        `json:"metadata" nullable:"true"`
-	Prices        []PublicPrice       `json:"prices"`
-	Entitlements  []PublicEntitlement `json:"entitlements"`
-	Meters        []PublicMeter       `json:"meters" doc:"What usage costs besides the price, on plans billed by usage: one entry for each meter and currency."`
+	Prices        []publicPrice       `json:"prices"`
+	Entitlements  []publicEntitlement `json:"entitlements"`
+	Meters        []publicMeter       `json:"meters" doc:"What usage costs besides the price, on plans billed by usage: one entry for each meter and currency."`
 	CreatedAt     shape.Time          `json:"created_at"`
 	UpdatedAt     shape.Time          `json:"updated_at"`
 }
 
-// PublicMeter is what a unit of a meter costs in a currency, as anybody sees it.
-type PublicMeter struct {
+// publicMeter is what a unit of a meter costs in a currency, as anybody sees it.
+type publicMeter struct {
 	Code           string          `json:"code"`
 	Name           string          `json:"name"`
 	UnitLabel      *string         `json:"unit_label"`
@@ -43,30 +43,30 @@ type PublicMeter struct {
 	Currency       string          `json:"currency"`
 }
 
-// PublicPrice is a price as anybody sees it.
-type PublicPrice struct {
+// publicPrice is a price as anybody sees it.
+type publicPrice struct {
 	ID         uuid.UUID `json:"id" format:"uuid"`
 	Currency   string    `json:"currency"`
 	PriceCents int64     `json:"price_cents"`
 }
 
-// PublicEntitlement is what a plan gives, as anybody sees it.
-type PublicEntitlement struct {
+// publicEntitlement is what a plan gives, as anybody sees it.
+type publicEntitlement struct {
 	ID        uuid.UUID       `json:"id" format:"uuid"`
 	FeatureID uuid.UUID       `json:"feature_id" format:"uuid"`
 	Type      string          `json:"type" enum:"boolean,quota"`
 	Value     *int64          `json:"value"`
-	Feature   EntitledFeature `json:"feature"`
+	Feature   entitledFeature `json:"feature"`
 }
 
-// EntitledFeature names the feature of an entitlement.
-type EntitledFeature struct {
+// entitledFeature names the feature of an entitlement.
+type entitledFeature struct {
 	Code string `json:"code"`
 	Name string `json:"name"`
 }
 
-// PublicFeature is a feature as anybody sees it.
-type PublicFeature struct {
+// publicFeature is a feature as anybody sees it.
+type publicFeature struct {
 	ID          uuid.UUID `json:"id" format:"uuid"`
 	Code        string    `json:"code"`
 	Name        string    `json:"name"`
@@ -87,17 +87,17 @@ func (c Currency) Public() PublicCurrency {
 }
 
 // publicPlan returns a plan with its prices in one currency; "" means in all of them.
-func publicPlan(p Plan, metered []MeteredPrice, locale, currency string) PublicPlan {
-	meters := []PublicMeter{}
+func publicPlan(p Plan, metered []meteredPrice, locale, currency string) PublicPlan {
+	meters := []publicMeter{}
 	for _, m := range metered {
 		if p.PricingType == PricingUsage && (currency == "" || m.Currency == currency) {
-			meters = append(meters, PublicMeter{Code: m.Code, Name: m.Name, UnitLabel: m.UnitLabel, UnitPriceCents: shape.UnitPrice{UnitPrice: m.UnitPrice}, Currency: m.Currency})
+			meters = append(meters, publicMeter{Code: m.Code, Name: m.Name, UnitLabel: m.UnitLabel, UnitPriceCents: shape.UnitPrice{UnitPrice: m.UnitPrice}, Currency: m.Currency})
 		}
 	}
-	prices := []PublicPrice{}
+	prices := []publicPrice{}
 	for _, price := range p.Prices {
 		if currency == "" || price.Currency == currency {
-			prices = append(prices, PublicPrice{ID: price.ID, Currency: price.Currency, PriceCents: price.PriceCents})
+			prices = append(prices, publicPrice{ID: price.ID, Currency: price.Currency, PriceCents: price.PriceCents})
 		}
 	}
 	return PublicPlan{
@@ -114,10 +114,10 @@ func publicPlan(p Plan, metered []MeteredPrice, locale, currency string) PublicP
 		SortOrder:     p.SortOrder,
 		Metadata:      shape.Object(p.Metadata),
 		Prices:        prices,
-		Entitlements: viewAll(p.Entitlements, func(e Entitlement) PublicEntitlement {
-			return PublicEntitlement{
+		Entitlements: viewAll(p.Entitlements, func(e Entitlement) publicEntitlement {
+			return publicEntitlement{
 				ID: e.ID, FeatureID: e.Feature.ID, Type: string(e.Type), Value: e.Value,
-				Feature: EntitledFeature{Code: e.Feature.Code, Name: e.Feature.Name.Localize(locale)},
+				Feature: entitledFeature{Code: e.Feature.Code, Name: e.Feature.Name.Localize(locale)},
 			}
 		}),
 		Meters:    meters,

@@ -17,8 +17,8 @@ func (s *Service) FindByToken(ctx context.Context, token string) (Invitation, er
 	return s.store.findByToken(ctx, account.HashSecret(token), s.deps.Clock.Now())
 }
 
-// JoinResult is the result of accepting an invitation.
-type JoinResult struct {
+// joinResult is the result of accepting an invitation.
+type joinResult struct {
 	Invitation Invitation
 	// Member is the new member as a caller, with the permissions of their role.
 	Member *authz.Caller
@@ -29,12 +29,12 @@ type JoinResult struct {
 // in this order: an invitation that is unknown (404), revoked, accepted or expired
 // (410), or somebody else's (EMAIL_MISMATCH), ALREADY_MEMBER,
 // USER_BELONGS_TO_ANOTHER_TENANT, SEAT_LIMIT_REACHED.
-func (s *Service) Accept(ctx context.Context, token string, user account.User) (JoinResult, error) {
+func (s *Service) Accept(ctx context.Context, token string, user account.User) (joinResult, error) {
 	found, err := s.FindByToken(ctx, token)
 	if err != nil {
-		return JoinResult{}, err
+		return joinResult{}, err
 	}
-	var joined JoinResult
+	var joined joinResult
 	err = s.change(ctx, found.Tenant, func(ctx context.Context, t tenant.Tenant) error {
 		// Read again, because it may have been revoked or resent before the lock.
 		i, err := s.FindByToken(ctx, token)
@@ -51,56 +51,56 @@ func (s *Service) Accept(ctx context.Context, token string, user account.User) (
 }
 
 // join adds a member by an acceptable invitation. The tenant is locked.
-func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user account.User) (JoinResult, error) {
+func (s *Service) join(ctx context.Context, t tenant.Tenant, i Invitation, user account.User) (joinResult, error) {
 	if err := s.deps.Accounts.LockExisting(ctx, user.ID); err != nil {
-		return JoinResult{}, err
+		return joinResult{}, err
 	}
 	at, err := s.store.tenantOf(ctx, user.Email)
 	switch {
 	case errors.Is(err, errInNoTenant):
 	case err != nil:
-		return JoinResult{}, err
+		return joinResult{}, err
 	case at == t.ID:
-		return JoinResult{}, errAlreadyMember
+		return joinResult{}, errAlreadyMember
 	default:
-		return JoinResult{}, tenant.ErrInAnotherTenant
+		return joinResult{}, tenant.ErrInAnotherTenant
 	}
 	// The member takes the seat of the invitation, so that no other seat is needed. But
 	// the tenant may have changed to a smaller plan since.
 	if err := s.needSeats(ctx, t.ID, 0); err != nil {
-		return JoinResult{}, err
+		return joinResult{}, err
 	}
 	role, err := s.store.role(ctx, t.ID, i.RoleID)
 	if err != nil {
-		return JoinResult{}, err
+		return joinResult{}, err
 	}
 	now := s.deps.Clock.Now()
 	added, err := s.store.insertMember(ctx, t.ID, user.ID, role.ID, now)
 	if err != nil {
-		return JoinResult{}, err
+		return joinResult{}, err
 	}
 	if !added { // they joined another tenant since the check; its lock is not held here
-		return JoinResult{}, tenant.ErrInAnotherTenant
+		return joinResult{}, tenant.ErrInAnotherTenant
 	}
 	// The invitation's token was mailed to the user's address.
 	if err := s.deps.Accounts.Verify(ctx, user.ID); err != nil {
-		return JoinResult{}, err
+		return joinResult{}, err
 	}
 	if err := s.deps.Billing.SeatsChanged(ctx, t.ID); err != nil {
-		return JoinResult{}, err
+		return joinResult{}, err
 	}
 	accepted := i
 	accepted.Status, accepted.UpdatedAt = InvitationAccepted, now
 	if err := s.store.updateInvitation(ctx, accepted); err != nil {
-		return JoinResult{}, err
+		return joinResult{}, err
 	}
 	if err := s.publishInvitationEvent(ctx, hook.InvitationAccepted, t.ID, i.ID); err != nil {
-		return JoinResult{}, err
+		return joinResult{}, err
 	}
 	if err := s.PublishMemberEvent(ctx, hook.MemberJoined, t.ID, user.ID); err != nil {
-		return JoinResult{}, err
+		return joinResult{}, err
 	}
-	return JoinResult{Invitation: accepted, Tenant: t, Member: memberCaller(ctx, user, t, role)},
+	return joinResult{Invitation: accepted, Tenant: t, Member: memberCaller(ctx, user, t, role)},
 		s.recordInvitation(ctx, "invitation.accepted", &i, &accepted)
 }
 
@@ -122,12 +122,12 @@ func memberCaller(ctx context.Context, user account.User, t tenant.Tenant, role 
 // an account already (ACCOUNT_ALREADY_EXISTS): its owner can log in and accept. The
 // account gets no tenant of its own. The email counts as verified, because the mail
 // with the token was read.
-func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account.Registration, g account.Grant) (JoinResult, account.User, account.Tokens, error) {
-	var joined JoinResult
+func (s *Service) AcceptAndRegister(ctx context.Context, token string, r account.Registration, g account.Grant) (joinResult, account.User, account.Tokens, error) {
+	var joined joinResult
 	// Checked before the password is hashed, which takes long, and again under the
 	// tenant's lock.
 	if err := s.registrable(ctx, token, r.Email); err != nil {
-		return JoinResult{}, account.User{}, account.Tokens{}, err
+		return joinResult{}, account.User{}, account.Tokens{}, err
 	}
 	r.EmailVerified = true
 	user, tokens, err := s.deps.Accounts.RegisterWith(ctx, r, g, func(ctx context.Context, user account.User) error {

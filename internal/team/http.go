@@ -35,8 +35,8 @@ func NewHTTP(svc *Service, accounts Sessions, publicURL string) *HTTP {
 	}
 }
 
-// TeamRole names a role.
-type TeamRole struct {
+// teamRole names a role.
+type teamRole struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 }
@@ -47,7 +47,7 @@ type TeamMember struct {
 	Name     string      `json:"name"`
 	Email    string      `json:"email"`
 	Avatar   *string     `json:"avatar"`
-	Role     TeamRole    `json:"role"`
+	Role     teamRole    `json:"role"`
 	JoinedAt *shape.Time `json:"joined_at"`
 }
 
@@ -56,7 +56,7 @@ func (h *HTTP) member(m Member) TeamMember { return teamMember(h.svc.deps.Avatar
 func teamMember(avatars Avatars, m Member) TeamMember {
 	return TeamMember{
 		ID: m.UserID, Name: m.Name, Email: m.Email, Avatar: avatars.URL(m.AvatarHash),
-		Role: TeamRole{ID: m.RoleID, Name: m.Role}, JoinedAt: shape.TP(&m.JoinedAt),
+		Role: teamRole{ID: m.RoleID, Name: m.Role}, JoinedAt: shape.TP(&m.JoinedAt),
 	}
 }
 
@@ -100,16 +100,16 @@ func viewParts[T, V any](next page.NextPart[T], show func(T) V) page.NextPart[V]
 }
 
 // AssignableRoles handles GET /team/roles.
-func (h *HTTP) AssignableRoles(ctx context.Context, _ *struct{}) (*rest.Data[[]TeamRole], error) {
+func (h *HTTP) AssignableRoles(ctx context.Context, _ *struct{}) (*rest.Data[[]teamRole], error) {
 	roles, err := h.svc.AssignableRoles(ctx, authz.TenantID(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return rest.OK(viewAll(roles, func(r Role) TeamRole { return TeamRole{ID: r.ID, Name: r.Name} })), nil
+	return rest.OK(viewAll(roles, func(r Role) teamRole { return teamRole{ID: r.ID, Name: r.Name} })), nil
 }
 
-// TeamStats is the answer of GET /stats.
-type TeamStats struct {
+// teamStats is the answer of GET /stats.
+type teamStats struct {
 	Members            int64  `json:"members"`
 	PendingInvitations int64  `json:"pending_invitations"`
 	Total              int64  `json:"total"`
@@ -118,12 +118,12 @@ type TeamStats struct {
 }
 
 // Stats handles GET /stats.
-func (h *HTTP) Stats(ctx context.Context, _ *struct{}) (*rest.Data[TeamStats], error) {
+func (h *HTTP) Stats(ctx context.Context, _ *struct{}) (*rest.Data[teamStats], error) {
 	s, err := h.svc.Seats(ctx, authz.TenantID(ctx))
 	if err != nil {
 		return nil, err
 	}
-	return rest.OK(TeamStats{
+	return rest.OK(teamStats{
 		Members: s.Members, PendingInvitations: s.Invitations, Total: s.Total(), Limit: s.Limit, Available: s.Available(),
 	}), nil
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
 
-// InvitationTenant is the tenant that an invitation is to.
-type InvitationTenant struct {
+// invitationTenant is the tenant that an invitation is to.
+type invitationTenant struct {
 	ID   uuid.UUID `json:"id"`
 	Name string    `json:"name"`
 }
 
-// InvitationInviter is the user who invites.
-type InvitationInviter struct {
+// invitationInviter is the user who invites.
+type invitationInviter struct {
 	ID   int64  `json:"id"`
 	Name string `json:"name"`
 }
@@ -32,8 +32,8 @@ type TeamInvitation struct {
 	ExpiresAt shape.Time        `json:"expires_at"`
 	IsExpired bool              `json:"is_expired" doc:"The expiry date has passed."`
 	IsValid   bool              `json:"is_valid" doc:"It is pending and has not expired."`
-	Tenant    InvitationTenant  `json:"tenant"`
-	Inviter   InvitationInviter `json:"inviter"`
+	Tenant    invitationTenant  `json:"tenant"`
+	Inviter   invitationInviter `json:"inviter"`
 	CreatedAt shape.Time        `json:"created_at"`
 	UpdatedAt shape.Time        `json:"updated_at"`
 }
@@ -42,8 +42,8 @@ func teamInvitation(i Invitation) TeamInvitation {
 	return TeamInvitation{
 		ID: i.ID, Email: i.Email, Role: i.Role, Status: string(i.Status), ExpiresAt: shape.T(i.ExpiresAt),
 		IsExpired: i.IsExpired, IsValid: i.Valid(),
-		Tenant:    InvitationTenant{ID: i.Tenant, Name: i.TenantName},
-		Inviter:   InvitationInviter{ID: i.InviterID, Name: i.Inviter},
+		Tenant:    invitationTenant{ID: i.Tenant, Name: i.TenantName},
+		Inviter:   invitationInviter{ID: i.InviterID, Name: i.Inviter},
 		CreatedAt: shape.T(i.CreatedAt), UpdatedAt: shape.T(i.UpdatedAt),
 	}
 }

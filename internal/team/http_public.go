@@ -35,14 +35,14 @@ func (h *HTTP) InvitationKnown(ctx context.Context, param func(string) string) e
 	return err
 }
 
-// AcceptedInvitation is the answer of an accepted invitation.
-type AcceptedInvitation struct {
+// acceptedInvitation is the answer of an accepted invitation.
+type acceptedInvitation struct {
 	Invitation TeamInvitation    `json:"invitation"`
 	Tenant     tenant.TenantView `json:"tenant"`
 }
 
 // Accept handles POST /invitations/{token}/accept.
-func (h *HTTP) Accept(ctx context.Context, in *tokenInput) (*rest.Data[AcceptedInvitation], error) {
+func (h *HTTP) Accept(ctx context.Context, in *tokenInput) (*rest.Data[acceptedInvitation], error) {
 	caller := authz.FromContext(ctx)
 	joined, err := h.svc.Accept(ctx, in.Token, account.User{
 		ID: caller.UserID, Name: caller.Name, Email: caller.Email, IsPlatformAdmin: caller.IsPlatformAdmin,
@@ -54,11 +54,11 @@ func (h *HTTP) Accept(ctx context.Context, in *tokenInput) (*rest.Data[AcceptedI
 	if err != nil {
 		return nil, err
 	}
-	return rest.OKMessage(AcceptedInvitation{Invitation: teamInvitation(joined.Invitation), Tenant: view}, "team.invitation_accepted"), nil
+	return rest.OKMessage(acceptedInvitation{Invitation: teamInvitation(joined.Invitation), Tenant: view}, "team.invitation_accepted"), nil
 }
 
 // joinedTenant returns the tenant as its new member sees it.
-func (h *HTTP) joinedTenant(ctx context.Context, joined JoinResult) (tenant.TenantView, error) {
+func (h *HTTP) joinedTenant(ctx context.Context, joined joinResult) (tenant.TenantView, error) {
 	return h.svc.deps.Tenants.View(authz.With(ctx, joined.Member), joined.Tenant)
 }
 
@@ -72,26 +72,26 @@ type acceptAndRegisterInput struct {
 	}
 }
 
-// InvitedUser is a user who registered with an invitation.
-type InvitedUser struct {
+// invitedUser is a user who registered with an invitation.
+type invitedUser struct {
 	ID    int64  `json:"id"`
 	Name  string `json:"name"`
 	Email string `json:"email"`
 }
 
-// InvitedRegistration is the answer of a registration with an invitation.
-type InvitedRegistration struct {
+// invitedRegistration is the answer of a registration with an invitation.
+type invitedRegistration struct {
 	Data struct {
-		User       InvitedUser       `json:"user"`
+		User       invitedUser       `json:"user"`
 		Invitation TeamInvitation    `json:"invitation"`
 		Tenant     tenant.TenantView `json:"tenant"`
 	} `json:"data"`
-	Meta InvitedTokens `json:"meta"`
+	Meta invitedTokens `json:"meta"`
 }
 
-// InvitedTokens are the tokens of a registration with an invitation; in cookie mode
+// invitedTokens are the tokens of a registration with an invitation; in cookie mode
 // there are none.
-type InvitedTokens struct {
+type invitedTokens struct {
 	AccessToken  string `json:"access_token,omitempty"`
 	RefreshToken string `json:"refresh_token,omitempty"`
 	TokenType    string `json:"token_type,omitempty" doc:"Always Bearer."`
@@ -103,7 +103,7 @@ func (h *HTTP) CheckAcceptAndRegister(_ context.Context, in *acceptAndRegisterIn
 }
 
 // AcceptAndRegister handles POST /invitations/{token}/accept-with-registration.
-func (h *HTTP) AcceptAndRegister(ctx context.Context, in *acceptAndRegisterInput) (*rest.Body[InvitedRegistration], error) {
+func (h *HTTP) AcceptAndRegister(ctx context.Context, in *acceptAndRegisterInput) (*rest.Body[invitedRegistration], error) {
 	grant := account.GrantOf(ctx)
 	joined, user, tokens, err := h.svc.AcceptAndRegister(ctx, in.Token, account.Registration{
 		Name: in.Body.Name, Email: in.Body.Email, Password: in.Body.Password,
@@ -116,11 +116,11 @@ func (h *HTTP) AcceptAndRegister(ctx context.Context, in *acceptAndRegisterInput
 		return nil, err
 	}
 	h.accounts.StartSession(ctx, tokens, grant)
-	var out InvitedRegistration
-	out.Data.User = InvitedUser{ID: user.ID, Name: user.Name, Email: user.Email}
+	var out invitedRegistration
+	out.Data.User = invitedUser{ID: user.ID, Name: user.Name, Email: user.Email}
 	out.Data.Invitation, out.Data.Tenant = teamInvitation(joined.Invitation), view
 	if tokens.Access != "" {
-		out.Meta = InvitedTokens{AccessToken: tokens.Access, RefreshToken: tokens.Refresh, TokenType: "Bearer"}
+		out.Meta = invitedTokens{AccessToken: tokens.Access, RefreshToken: tokens.Refresh, TokenType: "Bearer"}
 	}
 	return rest.NewBody(out), nil
 }

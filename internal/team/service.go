@@ -47,17 +47,17 @@ type Accounts interface {
 	Verify(ctx context.Context, userID int64) error
 }
 
-// SeatLimits knows how large a team may be.
-type SeatLimits interface {
+// seatLimits knows how large a team may be.
+type seatLimits interface {
 	// SeatLimit returns the quota of team-members that the tenant's active plan
 	// grants; nil is unlimited (rules: team#seats). It is called in the
 	// transaction that holds the tenant's lock.
 	SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, error)
 }
 
-// SeatBilling is told when a team has grown or shrunk, in the same transaction, so
+// seatBilling is told when a team has grown or shrunk, in the same transaction, so
 // that a plan that is sold by the seat is billed for the new size.
-type SeatBilling interface {
+type seatBilling interface {
 	SeatsChanged(ctx context.Context, tenantID uuid.UUID) error
 	// SeatFreed is SeatsChanged for a member who has left.
 	SeatFreed(ctx context.Context, tenantID uuid.UUID) error
@@ -79,8 +79,8 @@ type Deps struct {
 	Clock    clock.Clock
 	Tenants  Tenants
 	Accounts Accounts
-	Seats    SeatLimits
-	Billing  SeatBilling
+	Seats    seatLimits
+	Billing  seatBilling
 	Letters  Letters
 	Audit    Audit
 	Avatars  Avatars

@@ -29,15 +29,15 @@ type Alert struct {
 	Limit      int64       // in whole units
 }
 
-// Notifier sends alerts to people.
-type Notifier interface {
+// quotaNotifier sends alerts to people.
+type quotaNotifier interface {
 	// QuotaAlert is called in a transaction and writes to outboxes in it; it sends
 	// nothing before the commit.
 	QuotaAlert(ctx context.Context, a Alert) error
 }
 
-// Jobs takes work for later; *jobs.Queue does.
-type Jobs interface {
+// jobQueue takes work for later; *jobs.Queue does.
+type jobQueue interface {
 	Handle(kind string, h jobs.Handler)
 	Enqueue(ctx context.Context, kind string, payload any, opts ...jobs.Option) error
 }
@@ -65,7 +65,7 @@ func (s Status) threshold() int {
 // the period that contains now is looked at.
 type alarm struct {
 	store  store
-	jobs   Jobs
+	jobs   jobQueue
 	known  *knownAlerts
 	events hook.Outbox // nil tells nobody
 }

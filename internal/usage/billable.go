@@ -18,8 +18,8 @@ type Figure struct {
 	At       time.Time
 }
 
-// BillingQueue keeps figures until they are reported to the payment provider.
-type BillingQueue interface {
+// billingQueue keeps figures until they are reported to the payment provider.
+type billingQueue interface {
 	// Add stores figures in the transaction of ctx, so that an event and its figure
 	// are stored together or not at all. It is called while streams are locked: it
 	// has to cost nothing where there are no figures, and little where there are.

@@ -19,9 +19,9 @@ import (
 
 func dayOf(now time.Time) int64 { return HourOf(now.UTC().Truncate(24*time.Hour)) / 24 }
 
-// untilTomorrow is ErrDailyCap with the time until the next day begins.
+// untilTomorrow is errDailyCap with the time until the next day begins.
 func untilTomorrow(now time.Time) error {
-	refusal := *ErrDailyCap
+	refusal := *errDailyCap
 	refusal.RetryAfter = now.UTC().Truncate(24 * time.Hour).Add(24 * time.Hour).Sub(now)
 	return &refusal
 }

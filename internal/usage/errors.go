@@ -15,8 +15,8 @@ var (
 	ErrDuplicate = fault.New(fault.Conflict, "error.duplicate_usage_event")
 	// ErrQuotaExceeded: a hard meter would exceed its limit.
 	ErrQuotaExceeded = fault.NewCoded(fault.TooMany, fault.QuotaExceeded)
-	// ErrDailyCap: the tenant never had a plan and has recorded as many events today as it may.
-	ErrDailyCap = fault.New(fault.TooMany, "error.daily_events")
+	// errDailyCap: the tenant never had a plan and has recorded as many events today as it may.
+	errDailyCap = fault.New(fault.TooMany, "error.daily_events")
 	// ErrBusy: more usage is waiting to be stored than the service can hold, or
 	// it is stopping. Nothing was stored; the caller may try again.
 	ErrBusy = &fault.Error{Kind: fault.Unavailable, Message: "error.unavailable", RetryAfter: time.Second}

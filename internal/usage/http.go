@@ -26,9 +26,9 @@ type meterInput struct {
 	MeterCode string `path:"meterCode"`
 }
 
-// MeterSummary is one meter of the summary. The unit of current_usage is that of
+// meterSummary is one meter of the summary. The unit of current_usage is that of
 // quota_limit; usage_percent has two decimals.
-type MeterSummary struct {
+type meterSummary struct {
 	MeterID          uuid.UUID     `json:"meter_id"`
 	MeterCode        string        `json:"meter_code"`
 	MeterName        string        `json:"meter_name"`
@@ -41,25 +41,25 @@ type MeterSummary struct {
 	UnitLabel        *string       `json:"unit_label"`
 }
 
-// UsageSummary has every active meter. Its period is the monthly one: the
+// usageSummary has every active meter. Its period is the monthly one: the
 // billing period, a month of it where it is longer, or the calendar month
 // without a subscription.
-type UsageSummary struct {
+type usageSummary struct {
 	TenantID    uuid.UUID      `json:"tenant_id"`
 	PeriodStart shape.Time     `json:"period_start"`
 	PeriodEnd   shape.Time     `json:"period_end"`
-	Meters      []MeterSummary `json:"meters"`
+	Meters      []meterSummary `json:"meters"`
 }
 
 // Summary answers GET /usage.
-func (h *HTTP) Summary(ctx context.Context, _ *tenantInput) (*rest.Data[UsageSummary], error) {
+func (h *HTTP) Summary(ctx context.Context, _ *tenantInput) (*rest.Data[usageSummary], error) {
 	s, err := h.svc.Summary(ctx, authz.TenantID(ctx))
 	if err != nil {
 		return nil, err
 	}
-	out := UsageSummary{
+	out := usageSummary{
 		TenantID: s.TenantID, PeriodStart: shape.T(s.Period.Start), PeriodEnd: shape.T(s.Period.End),
-		Meters: make([]MeterSummary, len(s.Readings)),
+		Meters: make([]meterSummary, len(s.Readings)),
 	}
 	for i, r := range s.Readings {
 		out.Meters[i] = summaryOf(r)
@@ -67,8 +67,8 @@ func (h *HTTP) Summary(ctx context.Context, _ *tenantInput) (*rest.Data[UsageSum
 	return rest.OK(out), nil
 }
 
-func summaryOf(r Reading) MeterSummary {
-	return MeterSummary{
+func summaryOf(r Reading) meterSummary {
+	return meterSummary{
 		MeterID:          r.Meter.ID,
 		MeterCode:        r.Meter.Code,
 		MeterName:        r.Meter.Name,
@@ -95,19 +95,19 @@ type MeterQuota struct {
 	UnitLabel        *string     `json:"unit_label"`
 }
 
-// UsageQuotas has the quota status of every active meter.
-type UsageQuotas struct {
+// usageQuotas has the quota status of every active meter.
+type usageQuotas struct {
 	TenantID uuid.UUID    `json:"tenant_id"`
 	Meters   []MeterQuota `json:"meters"`
 }
 
 // Quotas answers GET /usage/quotas.
-func (h *HTTP) Quotas(ctx context.Context, _ *tenantInput) (*rest.Data[UsageQuotas], error) {
+func (h *HTTP) Quotas(ctx context.Context, _ *tenantInput) (*rest.Data[usageQuotas], error) {
 	s, err := h.svc.Summary(ctx, authz.TenantID(ctx))
 	if err != nil {
 		return nil, err
 	}
-	out := UsageQuotas{TenantID: s.TenantID, Meters: make([]MeterQuota, len(s.Readings))}
+	out := usageQuotas{TenantID: s.TenantID, Meters: make([]MeterQuota, len(s.Readings))}
 	for i, r := range s.Readings {
 		out.Meters[i] = quotaOf(r)
 	}
@@ -122,35 +122,35 @@ func quotaOf(r Reading) MeterQuota {
 	}
 }
 
-// RecentEvent is one event of a meter's detail.
-type RecentEvent struct {
+// recentEvent is one event of a meter's detail.
+type recentEvent struct {
 	ID         uuid.UUID      `json:"id"`
 	Quantity   shape.Quantity `json:"quantity"`
 	RecordedAt shape.Time     `json:"recorded_at"`
 	Metadata   shape.Object   `json:"metadata" nullable:"true"`
 }
 
-// MeterDetail is one meter with the newest events of its current period, whose
+// meterDetail is one meter with the newest events of its current period, whose
 // bounds are null for a meter that never resets.
-type MeterDetail struct {
-	MeterSummary
+type meterDetail struct {
+	meterSummary
 	PeriodStart  *shape.Time   `json:"period_start"`
 	PeriodEnd    *shape.Time   `json:"period_end"`
-	RecentEvents []RecentEvent `json:"recent_events"`
+	RecentEvents []recentEvent `json:"recent_events"`
 }
 
 // Meter answers GET /usage/{meterCode}.
-func (h *HTTP) Meter(ctx context.Context, in *meterInput) (*rest.Data[MeterDetail], error) {
+func (h *HTTP) Meter(ctx context.Context, in *meterInput) (*rest.Data[meterDetail], error) {
 	d, err := h.svc.Detail(ctx, authz.TenantID(ctx), in.MeterCode)
 	if err != nil {
 		return nil, err
 	}
-	out := MeterDetail{MeterSummary: summaryOf(d.Reading), RecentEvents: make([]RecentEvent, len(d.Events))}
+	out := meterDetail{meterSummary: summaryOf(d.Reading), RecentEvents: make([]recentEvent, len(d.Events))}
 	if !d.Period.Unbounded() {
 		out.PeriodStart, out.PeriodEnd = timeOrNil(d.Period.Start), timeOrNil(d.Period.End)
 	}
 	for i, e := range d.Events {
-		out.RecentEvents[i] = RecentEvent{
+		out.RecentEvents[i] = recentEvent{
 			ID: e.ID, Quantity: shape.Quantity{Quantity: e.Quantity}, RecordedAt: shape.T(e.RecordedAt), Metadata: shape.Object(e.Metadata),
 		}
 	}

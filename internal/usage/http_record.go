@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// UsageRecording is what a caller records, alone or in a batch.
-type UsageRecording struct {
+// usageRecording is what a caller records, alone or in a batch.
+type usageRecording struct {
 	MeterCode      string          `json:"meter_code" minLength:"1" maxLength:"255"`
 	Quantity       *shape.Quantity `json:"quantity,omitempty" minimum:"0"`
 	IdempotencyKey *string         `json:"idempotency_key,omitempty" nullable:"true" maxLength:"255"`
@@ -22,7 +22,7 @@ type UsageRecording struct {
 	Metadata       shape.Object    `json:"metadata,omitempty" nullable:"true" maxBytes:"4096"`
 }
 
-func (u UsageRecording) recording() Recording {
+func (u usageRecording) recording() Recording {
 	r := Recording{MeterCode: u.MeterCode, Quantity: money.One, IdempotencyKey: u.IdempotencyKey, Metadata: sqldb.JSON(u.Metadata)}
 	if u.Quantity != nil {
 		r.Quantity = u.Quantity.Quantity
@@ -36,11 +36,11 @@ func (u UsageRecording) recording() Recording {
 
 type recordInput struct {
 	Tenant string `path:"tenantId"`
-	Body   UsageRecording
+	Body   usageRecording
 }
 
-// RecordedEvent is the answer to a recording.
-type RecordedEvent struct {
+// recordedEvent is the answer to a recording.
+type recordedEvent struct {
 	ID         uuid.UUID      `json:"id"`
 	MeterCode  string         `json:"meter_code"`
 	Quantity   shape.Quantity `json:"quantity"`
@@ -48,12 +48,12 @@ type RecordedEvent struct {
 }
 
 // Record answers POST /usage: 201 once the event is durable.
-func (h *HTTP) Record(ctx context.Context, in *recordInput) (*rest.Data[RecordedEvent], error) {
+func (h *HTTP) Record(ctx context.Context, in *recordInput) (*rest.Data[recordedEvent], error) {
 	event, err := h.svc.Record(ctx, authz.TenantID(ctx), in.Body.recording())
 	if err != nil {
 		return nil, err
 	}
-	return rest.OKMessage(RecordedEvent{
+	return rest.OKMessage(recordedEvent{
 		ID: event.ID, MeterCode: event.MeterCode, Quantity: shape.Quantity{Quantity: event.Quantity}, RecordedAt: shape.T(event.RecordedAt),
 	}, "usage.recorded"), nil
 }
@@ -67,13 +67,13 @@ func (h *HTTP) CheckRecord(_ context.Context, in *recordInput) error {
 type batchInput struct {
 	Tenant string `path:"tenantId"`
 	Body   struct {
-		Events []shape.Item[UsageRecording] `json:"events" minItems:"1" maxItems:"1000"`
+		Events []shape.Item[usageRecording] `json:"events" minItems:"1" maxItems:"1000"`
 	}
 }
 
-// BatchResult is what became of one event of a batch, with the status that it
+// batchResult is what became of one event of a batch, with the status that it
 // would have had alone: 201 with its id, or a refusal.
-type BatchResult struct {
+type batchResult struct {
 	Index   int                 `json:"index" doc:"The event's place in the batch, from 0."`
 	Status  int                 `json:"status"`
 	ID      *uuid.UUID          `json:"id,omitempty" doc:"Set only for stored events."`
@@ -83,11 +83,11 @@ type BatchResult struct {
 }
 
 // Batch answers POST /usage/batch: 200 once every event is durable or refused.
-func (h *HTTP) Batch(ctx context.Context, in *batchInput) (*rest.Data[[]BatchResult], error) {
+func (h *HTTP) Batch(ctx context.Context, in *batchInput) (*rest.Data[[]batchResult], error) {
 	if err := rest.RequestOf(ctx).CountMore(ctx, len(in.Body.Events)-1); err != nil { // The request has counted as one.
 		return nil, err
 	}
-	results := make([]BatchResult, len(in.Body.Events))
+	results := make([]batchResult, len(in.Body.Events))
 	recordings := make([]Recording, 0, len(results))
 	indexes := make([]int, 0, len(results)) // of the valid ones
 	for i, e := range in.Body.Events {
@@ -106,13 +106,13 @@ func (h *HTTP) Batch(ctx context.Context, in *batchInput) (*rest.Data[[]BatchRes
 			results[indexes[i]] = rejectedResult(ctx, indexes[i], o.Err)
 			continue
 		}
-		results[indexes[i]] = BatchResult{Index: indexes[i], Status: http.StatusCreated, ID: &outcomes[i].Event.ID}
+		results[indexes[i]] = batchResult{Index: indexes[i], Status: http.StatusCreated, ID: &outcomes[i].Event.ID}
 	}
 	return rest.OK(results), nil
 }
 
-func rejectedResult(ctx context.Context, index int, err error) BatchResult {
-	r := BatchResult{Index: index}
+func rejectedResult(ctx context.Context, index int, err error) batchResult {
+	r := batchResult{Index: index}
 	r.Status, r.Code, r.Message, r.Errors = rest.RequestOf(ctx).Explain(ctx, err)
 	return r
 }

@@ -15,10 +15,10 @@ import (
 // ledger decides about submissions and stores the events that it accepts.
 type ledger struct {
 	store   store
-	plans   Plans
+	plans   planReader
 	clock   clock.Clock
 	alarm   alarm
-	billing BillingQueue
+	billing billingQueue
 	// dailyCap and hadPlan are those of Deps.
 	dailyCap int64
 	hadPlan  func(ctx context.Context, tenantID uuid.UUID) (bool, error)

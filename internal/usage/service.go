@@ -19,14 +19,14 @@ import (
 // Deps is what the service works with.
 type Deps struct {
 	DB    *sqldb.DB
-	Plans Plans
+	Plans planReader
 	Clock clock.Clock
 	Log   *slog.Logger
-	Jobs  Jobs
+	Jobs  jobQueue
 	// Alerts sends the alerts about soft quotas.
-	Alerts Notifier
+	Alerts quotaNotifier
 	// Billing takes the figures of billable events; needed where usage is recorded.
-	Billing BillingQueue
+	Billing billingQueue
 	Events  hook.Outbox // nil tells nobody
 	// DailyCap is how many events a day a tenant can record that never had a plan; 0 means any
 	// number. HadPlan reports whether a tenant ever had one; it is needed with a cap.
@@ -41,9 +41,9 @@ type Deps struct {
 // Service has the use cases of usage. It is safe for concurrent use.
 type Service struct {
 	store     store
-	plans     Plans
+	plans     planReader
 	clock     clock.Clock
-	alerts    Notifier
+	alerts    quotaNotifier
 	writer    *batcher[*submission, verdict]
 	summaries *querycache.Cache[uuid.UUID, cachedSummary] // by tenant
 }
@@ -88,7 +88,7 @@ func tally(observe func(accepted, duplicate, overQuota, failed int)) func([]verd
 				accepted++
 			case errors.Is(err, ErrDuplicate):
 				duplicate++
-			case errors.Is(err, ErrQuotaExceeded), errors.Is(err, ErrDailyCap):
+			case errors.Is(err, ErrQuotaExceeded), errors.Is(err, errDailyCap):
 				overQuota++
 			default:
 				failed++
@@ -108,7 +108,7 @@ func (s *Service) Run(ctx context.Context) error {
 
 // Record stores one event and returns once it is durable (rules: usage#recording). It
 // refuses, in this order: 422 on recorded_at for more than five minutes in the future,
-// ErrUnknownMeter, ErrDuplicate, ErrDailyCap, ErrQuotaExceeded, 422 on quantity for a total beyond
+// ErrUnknownMeter, ErrDuplicate, errDailyCap, ErrQuotaExceeded, 422 on quantity for a total beyond
 // 10^18; and ErrBusy at any time. When ctx ends first the event may be stored or
 // not; recording it again with the same idempotency key is then safe. It must not be
 // called in a transaction, since it uses its own.
@@ -121,7 +121,7 @@ func (s *Service) Record(ctx context.Context, tenantID uuid.UUID, r Recording) (
 	if err != nil {
 		return Event{}, err
 	}
-	if errors.Is(verdicts[0].err, ErrDailyCap) {
+	if errors.Is(verdicts[0].err, errDailyCap) {
 		return Event{}, untilTomorrow(s.clock.Now())
 	}
 	return verdicts[0].event, verdicts[0].err

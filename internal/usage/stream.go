@@ -119,7 +119,7 @@ func (s *stream) rejection(e *entry, counters []*Counter, used map[eventKey]bool
 		return ErrDuplicate
 	}
 	if s.left != nil && *s.left == 0 {
-		return ErrDailyCap
+		return errDailyCap
 	}
 	limit := s.allowance.limit(s.meter.Code)
 	err := judge(s.meter, s.current(e, counters).Value, e.Quantity, limit)

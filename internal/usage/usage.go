@@ -73,8 +73,8 @@ func (a Allowance) limit(meterCode string) *int64 {
 	return nil
 }
 
-// Plans knows what tenants may use; the subscription domain implements it.
-type Plans interface {
+// planReader knows what tenants may use; the subscription domain implements it.
+type planReader interface {
 	// Allowances returns queries, and a function that returns the allowances once these have
 	// run. They run in the transaction that stores usage, so that it is judged by the current
 	// plan. Tenants without a subscription may be left out; they have the zero Allowance.
