@@ -100,8 +100,11 @@ func (c *Client) RefundedAmount(ctx context.Context, in Invoice) (int64, error) 
 		}
 	}
 	units, err := c.UnitsRead(ctx, in.Currency)
+	if err != nil {
+		return 0, err
+	}
 	// A refund that belongs to a credit note counts once.
-	return max(units.FromProvider(returned), in.Credited), err
+	return max(units.FromProvider(returned), in.Credited), nil
 }
 
 // chargeOf reads the charge that made a payment.

@@ -60,15 +60,18 @@ func TestAmountsAreReadInOurUnits(t *testing.T) {
 func TestAmountsNeedTheirDecimals(t *testing.T) {
 	t.Parallel()
 	provider := newFake(t, func(w http.ResponseWriter, _ *http.Request, _ int) {
-		reply(w, 200, `{"id": "in_1", "currency": "isk", "total": 100}`)
+		reply(w, 200, `{"id": "in_1", "currency": "isk", "total": 100, "data": []}`)
 	})
 	broken := errors.New("the database is away")
 	c := provider.client(t, func(c *psp.Config) {
 		c.Decimals = func(context.Context, string) (int, bool, error) { return 0, false, broken }
 		c.BreakerLimit = 1
 	})
-	const reads = 3
-	for range reads {
+	if amount, err := c.RefundedAmount(t.Context(), psp.Invoice{ID: "in_1", Currency: "ISK", Total: 100}); !errors.Is(err, broken) {
+		t.Errorf("refunded %d, %v", amount, err)
+	}
+	const reads = 4
+	for range reads - 1 {
 		if _, err := c.GetInvoice(t.Context(), "in_1"); !errors.Is(err, broken) || errors.Is(err, psp.ErrUnavailable) {
 			t.Errorf("an invoice was read: %v", err)
 		}

@@ -42,6 +42,18 @@ const (
 	maxRows  = 500 // events of a page
 )
 
+// storedPart ends a period with the latest event that is stored in it. Events recorded later would
+// otherwise extend an export for as long as it is read. The clock is no limit: events may be a few
+// minutes ahead of it, and more after it was set back.
+func (r *Reader) storedPart(ctx context.Context, tenantID uuid.UUID, m usage.Meter, p usage.Period) (usage.Period, error) {
+	last, exists, err := r.store.lastEvent(ctx, usage.StreamKey{TenantID: tenantID, MeterID: m.ID}, p)
+	p.End = p.Start
+	if exists {
+		p.End = last.At.Add(time.Microsecond)
+	}
+	return p, err
+}
+
 // Export returns the events of a tenant's meter that were recorded for a time, the oldest
 // first, in a format. Events that come meanwhile may be in it or not.
 //

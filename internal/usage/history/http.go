@@ -107,16 +107,15 @@ type exportInput struct {
 
 // Export handles GET /usage/export.
 func (h *HTTP) Export(ctx context.Context, in *exportInput) (*rest.Blob, error) {
-	now := h.reader.clock.Now()
-	p, err := in.period(now, byDefault)
+	p, err := in.period(h.reader.clock.Now(), byDefault)
 	if err != nil {
 		return nil, err
 	}
-	// Events that come later would keep the file growing for as long as it is read.
-	if last := now.UTC().Add(time.Microsecond); p.End.After(last) {
-		p.End = last
-	}
 	m, err := h.reader.store.meter(ctx, in.MeterCode)
+	if err != nil {
+		return nil, err
+	}
+	p, err = h.reader.storedPart(ctx, authz.TenantID(ctx), m, p)
 	if err != nil {
 		return nil, err
 	}
