@@ -64,8 +64,10 @@ type Plan struct {
 	BillingCycle string // the legacy name of the interval
 	Interval     Interval
 	TrialDays    int32
+	CardForTrial bool // whether a trial takes a card at its beginning
 	SortOrder    int32
 	IsActive     bool
+	IsDefault    bool          // the plan of tenants without a subscription that sets limits
 	Metadata     sqldb.JSON    // an object, or nil
 	Prices       []Price       // by currency code
 	Entitlements []Entitlement // by feature code

@@ -56,18 +56,20 @@ func (h *HTTP) PlanExists(ctx context.Context, param func(string) string) error 
 
 type createPlanInput struct {
 	Body struct {
-		ProductID     uuid.UUID    `json:"product_id"`
-		Slug          string       `json:"slug" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		Name          shape.Texts  `json:"name" format:"name" maxLength:"255"`
-		Description   shape.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
-		PricingType   string       `json:"pricing_type" enum:"flat,seat,usage"`
-		BillingCycle  string       `json:"billing_cycle" enum:"monthly,yearly,quarterly,weekly" doc:"Sets the interval, unless the interval is given too."`
-		IntervalUnit  *string      `json:"interval_unit,omitempty" enum:"day,week,month,year"`
-		IntervalCount *int32       `json:"interval_count,omitempty" minimum:"1" doc:"An interval is at most three years long."`
-		TrialDays     int32        `json:"trial_days,omitempty" minimum:"0" maximum:"730" default:"0"`
-		SortOrder     int32        `json:"sort_order,omitempty" minimum:"0" default:"0"`
-		IsActive      *bool        `json:"is_active,omitempty" default:"true"`
-		Metadata      shape.Object `json:"metadata,omitempty" nullable:"true" maxBytes:"16384"`
+		ProductID         uuid.UUID    `json:"product_id"`
+		Slug              string       `json:"slug" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		Name              shape.Texts  `json:"name" format:"name" maxLength:"255"`
+		Description       shape.Texts  `json:"description,omitempty" nullable:"true" maxLength:"65535" format:"multiline"`
+		PricingType       string       `json:"pricing_type" enum:"flat,seat,usage"`
+		BillingCycle      string       `json:"billing_cycle" enum:"monthly,yearly,quarterly,weekly" doc:"Sets the interval, unless the interval is given too."`
+		IntervalUnit      *string      `json:"interval_unit,omitempty" enum:"day,week,month,year"`
+		IntervalCount     *int32       `json:"interval_count,omitempty" minimum:"1" doc:"An interval is at most three years long."`
+		TrialDays         int32        `json:"trial_days,omitempty" minimum:"0" maximum:"730" default:"0"`
+		TrialRequiresCard *bool        `json:"trial_requires_card,omitempty" default:"true"`
+		SortOrder         int32        `json:"sort_order,omitempty" minimum:"0" default:"0"`
+		IsDefault         bool         `json:"is_default,omitempty" default:"false"`
+		IsActive          *bool        `json:"is_active,omitempty" default:"true"`
+		Metadata          shape.Object `json:"metadata,omitempty" nullable:"true" maxBytes:"16384"`
 	}
 }
 
@@ -75,8 +77,8 @@ func (in *createPlanInput) plan() Plan {
 	b := in.Body
 	p := Plan{
 		Product: Product{ID: b.ProductID}, Slug: b.Slug, Name: newText(b.Name), Description: newText(b.Description),
-		PricingType: PricingType(b.PricingType), TrialDays: b.TrialDays, SortOrder: b.SortOrder,
-		IsActive: boolOrTrue(b.IsActive), Metadata: sqldb.JSON(b.Metadata),
+		PricingType: PricingType(b.PricingType), TrialDays: b.TrialDays, CardForTrial: boolOrTrue(b.TrialRequiresCard),
+		SortOrder: b.SortOrder, IsActive: boolOrTrue(b.IsActive), IsDefault: b.IsDefault, Metadata: sqldb.JSON(b.Metadata),
 	}
 	p.SetInterval(&b.BillingCycle, b.IntervalUnit, b.IntervalCount)
 	return p
@@ -109,16 +111,18 @@ func (h *HTTP) CreatePlan(ctx context.Context, in *createPlanInput) (*rest.Data[
 type updatePlanInput struct {
 	Plan string `path:"plan" format:"uuid"`
 	Body struct {
-		ProductID     shape.Opt[uuid.UUID] `json:"product_id,omitzero"`
-		Slug          shape.Opt[string]    `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
-		PricingType   shape.Opt[string]    `json:"pricing_type,omitzero" enum:"flat,seat,usage" doc:"Cannot be changed while the plan has subscribers."`
-		BillingCycle  *string              `json:"billing_cycle,omitempty" enum:"monthly,yearly,quarterly,weekly" doc:"Sets the interval, unless the interval is given too."`
-		IntervalUnit  *string              `json:"interval_unit,omitempty" enum:"day,week,month,year"`
-		IntervalCount *int32               `json:"interval_count,omitempty" minimum:"1" doc:"An interval is at most three years long."`
-		TrialDays     shape.Opt[int32]     `json:"trial_days,omitzero" minimum:"0" maximum:"730"`
-		SortOrder     shape.Opt[int32]     `json:"sort_order,omitzero" minimum:"0"`
-		Entitlements  *[]entitlementFields `json:"entitlements,omitempty" maxItems:"500" doc:"Replaces the whole set."`
-		Prices        *[]priceFields       `json:"prices,omitempty" doc:"Replaces the whole set."`
+		ProductID         shape.Opt[uuid.UUID] `json:"product_id,omitzero"`
+		Slug              shape.Opt[string]    `json:"slug,omitzero" minLength:"1" maxLength:"255" pattern:"^[A-Za-z0-9_-]+$"`
+		PricingType       shape.Opt[string]    `json:"pricing_type,omitzero" enum:"flat,seat,usage" doc:"Cannot be changed while the plan has subscribers."`
+		BillingCycle      *string              `json:"billing_cycle,omitempty" enum:"monthly,yearly,quarterly,weekly" doc:"Sets the interval, unless the interval is given too."`
+		IntervalUnit      *string              `json:"interval_unit,omitempty" enum:"day,week,month,year"`
+		IntervalCount     *int32               `json:"interval_count,omitempty" minimum:"1" doc:"An interval is at most three years long."`
+		TrialDays         shape.Opt[int32]     `json:"trial_days,omitzero" minimum:"0" maximum:"730"`
+		TrialRequiresCard shape.Opt[bool]      `json:"trial_requires_card,omitzero"`
+		SortOrder         shape.Opt[int32]     `json:"sort_order,omitzero" minimum:"0"`
+		IsDefault         shape.Opt[bool]      `json:"is_default,omitzero"`
+		Entitlements      *[]entitlementFields `json:"entitlements,omitempty" maxItems:"500" doc:"Replaces the whole set."`
+		Prices            *[]priceFields       `json:"prices,omitempty" doc:"Replaces the whole set."`
 		recordChange
 	}
 }
@@ -156,7 +160,9 @@ func (in *updatePlanInput) change() PlanChange {
 		p.Slug = b.Slug.OrValue(p.Slug)
 		p.PricingType = PricingType(b.PricingType.OrValue(string(p.PricingType)))
 		p.TrialDays = b.TrialDays.OrValue(p.TrialDays)
+		p.CardForTrial = b.TrialRequiresCard.OrValue(p.CardForTrial)
 		p.SortOrder = b.SortOrder.OrValue(p.SortOrder)
+		p.IsDefault = b.IsDefault.OrValue(p.IsDefault)
 		p.SetInterval(b.BillingCycle, b.IntervalUnit, b.IntervalCount)
 		b.apply(&p.Name, &p.Description, &p.IsActive, &p.Metadata)
 	}}

@@ -38,6 +38,8 @@ type PlanChange struct {
 	Fields       func(*Plan) // sets the fields; the product by its id alone
 	Prices       *[]PriceTerms
 	Entitlements *[]EntitlementTerms
+	// IsPart says that other plans change too, and that CheckTrialsWithoutCard follows.
+	IsPart bool
 }
 
 // UpdatePlan changes a plan under the rules of CreatePlan. Prices and entitlements are
@@ -78,7 +80,7 @@ func (s *Service) UpdatePlan(ctx context.Context, id uuid.UUID, c PlanChange) (P
 
 // CheckPlan refuses the fields that CreatePlan refuses.
 func (s *Service) CheckPlan(ctx context.Context, p Plan) error {
-	broken, err := s.checkPlan(ctx, p)
+	broken, err := s.checkPlan(ctx, Plan{CardForTrial: true}, p, false)
 	if err != nil {
 		return err
 	}
@@ -102,7 +104,7 @@ func (s *Service) checkPlanChange(ctx context.Context, old Plan, c PlanChange) (
 		c.Fields(&next)
 	}
 	next.Prices = ResolvePrices(old, next, c.Prices)
-	broken, err := s.checkPlan(ctx, next)
+	broken, err := s.checkPlan(ctx, old, next, c.IsPart)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -128,6 +130,9 @@ func (s *Service) DeletePlan(ctx context.Context, id uuid.UUID) error {
 		if err != nil {
 			return err
 		}
+		if p.IsDefault {
+			return errInUse
+		}
 		if err := s.requireUnused(ctx, id); err != nil {
 			return err
 		}
@@ -149,7 +154,7 @@ func (s *Service) DuplicatePlan(ctx context.Context, id uuid.UUID) (Plan, error)
 			return err
 		}
 		p = original
-		p.ID, p.IsActive, p.CreatedAt = sqldb.NewID(), false, now
+		p.ID, p.IsActive, p.IsDefault, p.CreatedAt = sqldb.NewID(), false, false, now
 		if p.Slug, err = s.copySlug(ctx, original.Slug); err != nil {
 			return err
 		}
@@ -227,8 +232,8 @@ func (s *Service) changePlan(
 	return p, err
 }
 
-// checkPlan returns the invalid fields of a plan besides its sets.
-func (s *Service) checkPlan(ctx context.Context, p Plan) (broken fault.Fields, err error) {
+// checkPlan returns the invalid fields of a plan after a change from old, except of its sets.
+func (s *Service) checkPlan(ctx context.Context, old, p Plan, isPart bool) (broken fault.Fields, err error) {
 	_, err = s.store.product(ctx, p.Product.ID)
 	switch {
 	case errors.Is(err, ErrNotFound):
@@ -249,7 +254,8 @@ func (s *Service) checkPlan(ctx context.Context, p Plan) (broken fault.Fields, e
 			Path: "interval_count", Message: "validation.maximum", Args: map[string]any{"max": most},
 		})
 	}
-	return broken, nil
+	err = s.checkDefault(ctx, old, p, isPart, &broken)
+	return broken, err
 }
 
 // recordedPlan is what the audit trail keeps of a plan, by the API's names.
@@ -263,7 +269,7 @@ func recordedPlan(p Plan) map[string]any {
 	return map[string]any{
 		"product_id": p.Product.ID, "slug": p.Slug, "name": p.Name, "description": p.Description,
 		"pricing_type": p.PricingType, "billing_cycle": p.BillingCycle, "interval_unit": p.Interval.Unit,
-		"interval_count": p.Interval.Count, "trial_days": p.TrialDays, "sort_order": p.SortOrder,
+		"interval_count": p.Interval.Count, "trial_days": p.TrialDays, "trial_requires_card": p.CardForTrial, "is_default": p.IsDefault, "sort_order": p.SortOrder,
 		"is_active": p.IsActive, "metadata": p.Metadata, "prices": prices, "entitlements": entitlements,
 	}
 }

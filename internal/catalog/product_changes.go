@@ -80,6 +80,11 @@ func (s *Service) DeleteProduct(ctx context.Context, id uuid.UUID) error {
 				return err
 			}
 		}
+		if standard, err := s.store.defaultPlan(ctx); err == nil && standard.Product.ID == id {
+			return errInUse
+		} else if err != nil && !errors.Is(err, ErrNotFound) {
+			return err
+		}
 		if err := s.requireUnused(ctx, plans...); err != nil {
 			return err
 		}

@@ -69,16 +69,25 @@ SELECT sqlc.embed(plans), sqlc.embed(products)
 FROM plans JOIN products ON products.id = plans.product_id
 WHERE plans.slug = $1 AND plans.deleted_at IS NULL;
 
+-- name: DefaultPlan :one
+SELECT sqlc.embed(plans), sqlc.embed(products)
+FROM plans JOIN products ON products.id = plans.product_id
+WHERE plans.is_default AND plans.deleted_at IS NULL;
+
+-- name: HasTrialWithoutCard :one
+SELECT EXISTS (SELECT 1 FROM plans WHERE NOT trial_requires_card AND deleted_at IS NULL AND id <> $1);
+
 -- name: InsertPlan :exec
 INSERT INTO plans (
     id, product_id, slug, name, description, pricing_type, billing_cycle, interval_unit, interval_count,
-    trial_days, sort_order, is_active, metadata, created_at, updated_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14);
+    trial_days, trial_requires_card, sort_order, is_active, is_default, metadata, created_at, updated_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16);
 
 -- name: SavePlan :exec
 UPDATE plans
 SET product_id = $2, slug = $3, name = $4, description = $5, pricing_type = $6, billing_cycle = $7, interval_unit = $8,
-    interval_count = $9, trial_days = $10, sort_order = $11, is_active = $12, metadata = $13, updated_at = $14
+    interval_count = $9, trial_days = $10, trial_requires_card = $11, sort_order = $12, is_active = $13, is_default = $14,
+    metadata = $15, updated_at = $16
 WHERE id = $1;
 
 -- name: LockPlan :one

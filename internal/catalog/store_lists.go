@@ -63,7 +63,7 @@ func (s store) planPage(ctx context.Context, q page.Query) (plans []Plan, total 
 const (
 	planTables  = "plans p JOIN products r ON r.id = p.product_id"
 	planColumns = `p.id, p.product_id, p.slug, p.name, p.description, p.pricing_type, p.billing_cycle, p.interval_unit,
-		p.interval_count, p.trial_days, p.sort_order, p.is_active, p.metadata, p.created_at, p.updated_at,
+		p.interval_count, p.trial_days, p.trial_requires_card, p.sort_order, p.is_active, p.is_default, p.metadata, p.created_at, p.updated_at,
 		r.id, r.slug, r.name, r.description, r.is_active, r.metadata, r.created_at, r.updated_at`
 )
 
@@ -71,7 +71,7 @@ func scanPlan(row page.Scanner) (catalogsql.PlansRow, error) {
 	var out catalogsql.PlansRow
 	p, r := &out.Plan, &out.Product
 	err := row.Scan(&p.ID, &p.ProductID, &p.Slug, &p.Name, &p.Description, &p.PricingType, &p.BillingCycle, &p.IntervalUnit,
-		&p.IntervalCount, &p.TrialDays, &p.SortOrder, &p.IsActive, &p.Metadata, &p.CreatedAt, &p.UpdatedAt,
+		&p.IntervalCount, &p.TrialDays, &p.TrialRequiresCard, &p.SortOrder, &p.IsActive, &p.IsDefault, &p.Metadata, &p.CreatedAt, &p.UpdatedAt,
 		&r.ID, &r.Slug, &r.Name, &r.Description, &r.IsActive, &r.Metadata, &r.CreatedAt, &r.UpdatedAt)
 	return out, err
 }

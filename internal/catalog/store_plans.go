@@ -75,6 +75,21 @@ func (s store) planBySlug(ctx context.Context, slug string) (Plan, error) {
 	return s.loadPlan(ctx, catalogsql.PlansRow(row))
 }
 
+// defaultPlan returns the default plan, or ErrNotFound if there is none.
+func (s store) defaultPlan(ctx context.Context) (Plan, error) {
+	row, err := s.q(ctx).DefaultPlan(ctx)
+	if err != nil {
+		return Plan{}, sqldb.WrapAbsent(err, "read default plan", ErrNotFound)
+	}
+	return s.loadPlan(ctx, catalogsql.PlansRow(row))
+}
+
+// hasTrialWithoutCard reports whether a plan other than the given one offers a trial without a card.
+func (s store) hasTrialWithoutCard(ctx context.Context, except uuid.UUID) (bool, error) {
+	has, err := s.q(ctx).HasTrialWithoutCard(ctx, except)
+	return has, sqldb.Wrap(err, "look for a trial without a card")
+}
+
 // loadPlan adds prices and entitlements to a plan.
 func (s store) loadPlan(ctx context.Context, row catalogsql.PlansRow) (Plan, error) {
 	prices, err := s.q(ctx).PricesOfPlan(ctx, row.Plan.ID)
@@ -124,8 +139,10 @@ func planOf(row catalogsql.PlansRow, prices []catalogsql.PlanPrice, entitlements
 		BillingCycle: p.BillingCycle,
 		Interval:     Interval{Unit: p.IntervalUnit, Count: p.IntervalCount},
 		TrialDays:    p.TrialDays,
+		CardForTrial: p.TrialRequiresCard,
 		SortOrder:    p.SortOrder,
 		IsActive:     p.IsActive,
+		IsDefault:    p.IsDefault,
 		Metadata:     p.Metadata,
 		Prices:       pricesOf(prices),
 		Entitlements: granted,
@@ -166,7 +183,8 @@ func (s store) insertPlan(ctx context.Context, p Plan) error {
 		ID: p.ID, ProductID: p.Product.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
 		PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
 		IntervalUnit: p.Interval.Unit, IntervalCount: p.Interval.Count,
-		TrialDays: p.TrialDays, SortOrder: p.SortOrder, IsActive: p.IsActive, Metadata: p.Metadata, CreatedAt: p.CreatedAt,
+		TrialDays: p.TrialDays, TrialRequiresCard: p.CardForTrial, SortOrder: p.SortOrder,
+		IsActive: p.IsActive, IsDefault: p.IsDefault, Metadata: p.Metadata, CreatedAt: p.CreatedAt,
 	}), "insert plan")
 }
 
@@ -176,7 +194,8 @@ func (s store) savePlan(ctx context.Context, p Plan) error {
 		ID: p.ID, ProductID: p.Product.ID, Slug: p.Slug, Name: p.Name.column(), Description: p.Description.column(),
 		PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
 		IntervalUnit: p.Interval.Unit, IntervalCount: p.Interval.Count,
-		TrialDays: p.TrialDays, SortOrder: p.SortOrder, IsActive: p.IsActive, Metadata: p.Metadata, UpdatedAt: p.UpdatedAt,
+		TrialDays: p.TrialDays, TrialRequiresCard: p.CardForTrial, SortOrder: p.SortOrder,
+		IsActive: p.IsActive, IsDefault: p.IsDefault, Metadata: p.Metadata, UpdatedAt: p.UpdatedAt,
 	}), "save plan")
 }
 

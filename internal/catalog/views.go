@@ -15,23 +15,25 @@ type publicProduct struct {
 
 // PublicPlan is a plan as anybody sees it.
 type PublicPlan struct {
-	ID            uuid.UUID           `json:"id" format:"uuid"`
-	ProductID     uuid.UUID           `json:"product_id" format:"uuid"`
-	Slug          string              `json:"slug"`
-	Name          string              `json:"name"`
-	Description   *string             `json:"description"`
-	PricingType   string              `json:"pricing_type" enum:"flat,seat,usage"`
-	BillingCycle  string              `json:"billing_cycle" enum:"monthly,yearly,quarterly,weekly"`
-	IntervalUnit  string              `json:"interval_unit" enum:"day,week,month,year"`
-	IntervalCount int32               `json:"interval_count"`
-	TrialDays     int32               `json:"trial_days"`
-	SortOrder     int32               `json:"sort_order"`
-	Metadata      shape.Object        `json:"metadata" nullable:"true"`
-	Prices        []publicPrice       `json:"prices"`
-	Entitlements  []publicEntitlement `json:"entitlements"`
-	Meters        []publicMeter       `json:"meters" doc:"What usage costs besides the price, on plans billed by usage: one entry for each meter and currency."`
-	CreatedAt     shape.Time          `json:"created_at"`
-	UpdatedAt     shape.Time          `json:"updated_at"`
+	ID                uuid.UUID           `json:"id" format:"uuid"`
+	ProductID         uuid.UUID           `json:"product_id" format:"uuid"`
+	Slug              string              `json:"slug"`
+	Name              string              `json:"name"`
+	Description       *string             `json:"description"`
+	PricingType       string              `json:"pricing_type" enum:"flat,seat,usage"`
+	BillingCycle      string              `json:"billing_cycle" enum:"monthly,yearly,quarterly,weekly"`
+	IntervalUnit      string              `json:"interval_unit" enum:"day,week,month,year"`
+	IntervalCount     int32               `json:"interval_count"`
+	TrialDays         int32               `json:"trial_days"`
+	TrialRequiresCard bool                `json:"trial_requires_card"`
+	IsDefault         bool                `json:"is_default"`
+	SortOrder         int32               `json:"sort_order"`
+	Metadata          shape.Object        `json:"metadata" nullable:"true"`
+	Prices            []publicPrice       `json:"prices"`
+	Entitlements      []publicEntitlement `json:"entitlements"`
+	Meters            []publicMeter       `json:"meters" doc:"What usage costs besides the price, on plans billed by usage: one entry for each meter and currency."`
+	CreatedAt         shape.Time          `json:"created_at"`
+	UpdatedAt         shape.Time          `json:"updated_at"`
 }
 
 // publicMeter is what a unit of a meter costs in a currency, as anybody sees it.
@@ -101,19 +103,21 @@ func publicPlan(p Plan, metered []meteredPrice, locale, currency string) PublicP
 		}
 	}
 	return PublicPlan{
-		ID:            p.ID,
-		ProductID:     p.Product.ID,
-		Slug:          p.Slug,
-		Name:          p.Name.Localize(locale),
-		Description:   localizedOrNil(p.Description, locale),
-		PricingType:   string(p.PricingType),
-		BillingCycle:  p.BillingCycle,
-		IntervalUnit:  p.Interval.Unit,
-		IntervalCount: p.Interval.Count,
-		TrialDays:     p.TrialDays,
-		SortOrder:     p.SortOrder,
-		Metadata:      shape.Object(p.Metadata),
-		Prices:        prices,
+		ID:                p.ID,
+		ProductID:         p.Product.ID,
+		Slug:              p.Slug,
+		Name:              p.Name.Localize(locale),
+		Description:       localizedOrNil(p.Description, locale),
+		PricingType:       string(p.PricingType),
+		BillingCycle:      p.BillingCycle,
+		IntervalUnit:      p.Interval.Unit,
+		IntervalCount:     p.Interval.Count,
+		TrialDays:         p.TrialDays,
+		TrialRequiresCard: p.CardForTrial,
+		IsDefault:         p.IsDefault,
+		SortOrder:         p.SortOrder,
+		Metadata:          shape.Object(p.Metadata),
+		Prices:            prices,
 		Entitlements: viewAll(p.Entitlements, func(e Entitlement) publicEntitlement {
 			return publicEntitlement{
 				ID: e.ID, FeatureID: e.Feature.ID, Type: string(e.Type), Value: e.Value,

@@ -27,23 +27,25 @@ type AdminProduct struct {
 
 // AdminPlan is a plan as the administration sees it.
 type AdminPlan struct {
-	ID            uuid.UUID              `json:"id" format:"uuid"`
-	ProductID     uuid.UUID              `json:"product_id" format:"uuid"`
-	Product       *AdminProduct          `json:"product,omitzero" doc:"With include=product."`
-	Slug          string                 `json:"slug"`
-	Translations  map[string]Translation `json:"translations"`
-	PricingType   string                 `json:"pricing_type" enum:"flat,seat,usage"`
-	BillingCycle  string                 `json:"billing_cycle" enum:"monthly,yearly,quarterly,weekly"`
-	IntervalUnit  string                 `json:"interval_unit" enum:"day,week,month,year"`
-	IntervalCount int32                  `json:"interval_count"`
-	TrialDays     int32                  `json:"trial_days"`
-	SortOrder     int32                  `json:"sort_order"`
-	IsActive      bool                   `json:"is_active"`
-	Metadata      shape.Object           `json:"metadata" nullable:"true"`
-	Prices        []AdminPrice           `json:"prices"`
-	Entitlements  []AdminEntitlement     `json:"entitlements"`
-	CreatedAt     shape.Time             `json:"created_at"`
-	UpdatedAt     shape.Time             `json:"updated_at"`
+	ID                uuid.UUID              `json:"id" format:"uuid"`
+	ProductID         uuid.UUID              `json:"product_id" format:"uuid"`
+	Product           *AdminProduct          `json:"product,omitzero" doc:"With include=product."`
+	Slug              string                 `json:"slug"`
+	Translations      map[string]Translation `json:"translations"`
+	PricingType       string                 `json:"pricing_type" enum:"flat,seat,usage"`
+	BillingCycle      string                 `json:"billing_cycle" enum:"monthly,yearly,quarterly,weekly"`
+	IntervalUnit      string                 `json:"interval_unit" enum:"day,week,month,year"`
+	IntervalCount     int32                  `json:"interval_count"`
+	TrialDays         int32                  `json:"trial_days"`
+	TrialRequiresCard bool                   `json:"trial_requires_card"`
+	IsDefault         bool                   `json:"is_default"`
+	SortOrder         int32                  `json:"sort_order"`
+	IsActive          bool                   `json:"is_active"`
+	Metadata          shape.Object           `json:"metadata" nullable:"true"`
+	Prices            []AdminPrice           `json:"prices"`
+	Entitlements      []AdminEntitlement     `json:"entitlements"`
+	CreatedAt         shape.Time             `json:"created_at"`
+	UpdatedAt         shape.Time             `json:"updated_at"`
 }
 
 // AdminPrice is a price as the administration sees it.
@@ -93,22 +95,24 @@ func adminProduct(p Product) AdminProduct {
 
 func adminPlan(p Plan) AdminPlan {
 	return AdminPlan{
-		ID:            p.ID,
-		ProductID:     p.Product.ID,
-		Slug:          p.Slug,
-		Translations:  translations(p.Name, p.Description),
-		PricingType:   string(p.PricingType),
-		BillingCycle:  p.BillingCycle,
-		IntervalUnit:  p.Interval.Unit,
-		IntervalCount: p.Interval.Count,
-		TrialDays:     p.TrialDays,
-		SortOrder:     p.SortOrder,
-		IsActive:      p.IsActive,
-		Metadata:      shape.Object(p.Metadata),
-		Prices:        viewAll(p.Prices, Price.Admin),
-		Entitlements:  viewAll(p.Entitlements, adminEntitlement),
-		CreatedAt:     shape.T(p.CreatedAt),
-		UpdatedAt:     shape.T(p.UpdatedAt),
+		ID:                p.ID,
+		ProductID:         p.Product.ID,
+		Slug:              p.Slug,
+		Translations:      translations(p.Name, p.Description),
+		PricingType:       string(p.PricingType),
+		BillingCycle:      p.BillingCycle,
+		IntervalUnit:      p.Interval.Unit,
+		IntervalCount:     p.Interval.Count,
+		TrialDays:         p.TrialDays,
+		TrialRequiresCard: p.CardForTrial,
+		IsDefault:         p.IsDefault,
+		SortOrder:         p.SortOrder,
+		IsActive:          p.IsActive,
+		Metadata:          shape.Object(p.Metadata),
+		Prices:            viewAll(p.Prices, Price.Admin),
+		Entitlements:      viewAll(p.Entitlements, adminEntitlement),
+		CreatedAt:         shape.T(p.CreatedAt),
+		UpdatedAt:         shape.T(p.UpdatedAt),
 	}
 }
 

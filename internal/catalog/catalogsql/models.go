@@ -46,23 +46,25 @@ type Feature struct {
 }
 
 type Plan struct {
-	ID            uuid.UUID
-	ProductID     uuid.UUID
-	Slug          string
-	Name          sqldb.JSON
-	Description   sqldb.JSON
-	PricingType   string
-	BillingCycle  string
-	IntervalUnit  string
-	IntervalCount int32
-	TrialDays     int32
-	SortOrder     int32
-	IsActive      bool
-	Metadata      sqldb.JSON
-	PSPProductID  *string
-	CreatedAt     time.Time
-	UpdatedAt     time.Time
-	DeletedAt     *time.Time
+	ID                uuid.UUID
+	ProductID         uuid.UUID
+	Slug              string
+	Name              sqldb.JSON
+	Description       sqldb.JSON
+	PricingType       string
+	BillingCycle      string
+	IntervalUnit      string
+	IntervalCount     int32
+	TrialDays         int32
+	TrialRequiresCard bool
+	SortOrder         int32
+	IsActive          bool
+	IsDefault         bool
+	Metadata          sqldb.JSON
+	PSPProductID      *string
+	CreatedAt         time.Time
+	UpdatedAt         time.Time
+	DeletedAt         *time.Time
 }
 
 type PlanPrice struct {

@@ -78,6 +78,53 @@ func (q *Queries) Currency(ctx context.Context, code string) (Currency, error) {
 	return i, err
 }
 
+const defaultPlan = `-- name: DefaultPlan :one
+SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.trial_requires_card, plans.sort_order, plans.is_active, plans.is_default, plans.metadata, plans.psp_product_id, plans.created_at, plans.updated_at, plans.deleted_at, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.created_at, products.updated_at, products.deleted_at
+FROM plans JOIN products ON products.id = plans.product_id
+WHERE plans.is_default AND plans.deleted_at IS NULL
+`
+
+type DefaultPlanRow struct {
+	Plan    Plan
+	Product Product
+}
+
+func (q *Queries) DefaultPlan(ctx context.Context) (DefaultPlanRow, error) {
+	row := q.db.QueryRowContext(ctx, defaultPlan)
+	var i DefaultPlanRow
+	err := row.Scan(
+		&i.Plan.ID,
+		&i.Plan.ProductID,
+		&i.Plan.Slug,
+		&i.Plan.Name,
+		&i.Plan.Description,
+		&i.Plan.PricingType,
+		&i.Plan.BillingCycle,
+		&i.Plan.IntervalUnit,
+		&i.Plan.IntervalCount,
+		&i.Plan.TrialDays,
+		&i.Plan.TrialRequiresCard,
+		&i.Plan.SortOrder,
+		&i.Plan.IsActive,
+		&i.Plan.IsDefault,
+		&i.Plan.Metadata,
+		&i.Plan.PSPProductID,
+		&i.Plan.CreatedAt,
+		&i.Plan.UpdatedAt,
+		&i.Plan.DeletedAt,
+		&i.Product.ID,
+		&i.Product.Slug,
+		&i.Product.Name,
+		&i.Product.Description,
+		&i.Product.IsActive,
+		&i.Product.Metadata,
+		&i.Product.CreatedAt,
+		&i.Product.UpdatedAt,
+		&i.Product.DeletedAt,
+	)
+	return i, err
+}
+
 const deleteEntitlement = `-- name: DeleteEntitlement :exec
 DELETE FROM entitlements WHERE id = $1
 `
@@ -345,6 +392,17 @@ func (q *Queries) Features(ctx context.Context) ([]Feature, error) {
 	return items, nil
 }
 
+const hasTrialWithoutCard = `-- name: HasTrialWithoutCard :one
+SELECT EXISTS (SELECT 1 FROM plans WHERE NOT trial_requires_card AND deleted_at IS NULL AND id <> $1)
+`
+
+func (q *Queries) HasTrialWithoutCard(ctx context.Context, id uuid.UUID) (bool, error) {
+	row := q.db.QueryRowContext(ctx, hasTrialWithoutCard, id)
+	var exists bool
+	err := row.Scan(&exists)
+	return exists, err
+}
+
 const insertEntitlement = `-- name: InsertEntitlement :exec
 INSERT INTO entitlements (id, plan_id, feature_id, type, value, created_at, updated_at)
 VALUES ($1, $2, $3, $4, $5, $6, $6)
@@ -404,25 +462,27 @@ func (q *Queries) InsertFeature(ctx context.Context, arg InsertFeatureParams) er
 const insertPlan = `-- name: InsertPlan :exec
 INSERT INTO plans (
     id, product_id, slug, name, description, pricing_type, billing_cycle, interval_unit, interval_count,
-    trial_days, sort_order, is_active, metadata, created_at, updated_at
-) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $14)
+    trial_days, trial_requires_card, sort_order, is_active, is_default, metadata, created_at, updated_at
+) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $16)
 `
 
 type InsertPlanParams struct {
-	ID            uuid.UUID
-	ProductID     uuid.UUID
-	Slug          string
-	Name          sqldb.JSON
-	Description   sqldb.JSON
-	PricingType   string
-	BillingCycle  string
-	IntervalUnit  string
-	IntervalCount int32
-	TrialDays     int32
-	SortOrder     int32
-	IsActive      bool
-	Metadata      sqldb.JSON
-	CreatedAt     time.Time
+	ID                uuid.UUID
+	ProductID         uuid.UUID
+	Slug              string
+	Name              sqldb.JSON
+	Description       sqldb.JSON
+	PricingType       string
+	BillingCycle      string
+	IntervalUnit      string
+	IntervalCount     int32
+	TrialDays         int32
+	TrialRequiresCard bool
+	SortOrder         int32
+	IsActive          bool
+	IsDefault         bool
+	Metadata          sqldb.JSON
+	CreatedAt         time.Time
 }
 
 func (q *Queries) InsertPlan(ctx context.Context, arg InsertPlanParams) error {
@@ -437,8 +497,10 @@ func (q *Queries) InsertPlan(ctx context.Context, arg InsertPlanParams) error {
 		arg.IntervalUnit,
 		arg.IntervalCount,
 		arg.TrialDays,
+		arg.TrialRequiresCard,
 		arg.SortOrder,
 		arg.IsActive,
+		arg.IsDefault,
 		arg.Metadata,
 		arg.CreatedAt,
 	)
@@ -619,7 +681,7 @@ func (q *Queries) MeteredPrices(ctx context.Context) ([]MeteredPricesRow, error)
 }
 
 const plan = `-- name: Plan :one
-SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.sort_order, plans.is_active, plans.metadata, plans.psp_product_id, plans.created_at, plans.updated_at, plans.deleted_at, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.created_at, products.updated_at, products.deleted_at
+SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.trial_requires_card, plans.sort_order, plans.is_active, plans.is_default, plans.metadata, plans.psp_product_id, plans.created_at, plans.updated_at, plans.deleted_at, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.created_at, products.updated_at, products.deleted_at
 FROM plans JOIN products ON products.id = plans.product_id
 WHERE plans.id = $1
 `
@@ -643,8 +705,10 @@ func (q *Queries) Plan(ctx context.Context, id uuid.UUID) (PlanRow, error) {
 		&i.Plan.IntervalUnit,
 		&i.Plan.IntervalCount,
 		&i.Plan.TrialDays,
+		&i.Plan.TrialRequiresCard,
 		&i.Plan.SortOrder,
 		&i.Plan.IsActive,
+		&i.Plan.IsDefault,
 		&i.Plan.Metadata,
 		&i.Plan.PSPProductID,
 		&i.Plan.CreatedAt,
@@ -664,7 +728,7 @@ func (q *Queries) Plan(ctx context.Context, id uuid.UUID) (PlanRow, error) {
 }
 
 const planBySlug = `-- name: PlanBySlug :one
-SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.sort_order, plans.is_active, plans.metadata, plans.psp_product_id, plans.created_at, plans.updated_at, plans.deleted_at, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.created_at, products.updated_at, products.deleted_at
+SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.trial_requires_card, plans.sort_order, plans.is_active, plans.is_default, plans.metadata, plans.psp_product_id, plans.created_at, plans.updated_at, plans.deleted_at, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.created_at, products.updated_at, products.deleted_at
 FROM plans JOIN products ON products.id = plans.product_id
 WHERE plans.slug = $1 AND plans.deleted_at IS NULL
 `
@@ -688,8 +752,10 @@ func (q *Queries) PlanBySlug(ctx context.Context, slug string) (PlanBySlugRow, e
 		&i.Plan.IntervalUnit,
 		&i.Plan.IntervalCount,
 		&i.Plan.TrialDays,
+		&i.Plan.TrialRequiresCard,
 		&i.Plan.SortOrder,
 		&i.Plan.IsActive,
+		&i.Plan.IsDefault,
 		&i.Plan.Metadata,
 		&i.Plan.PSPProductID,
 		&i.Plan.CreatedAt,
@@ -724,7 +790,7 @@ func (q *Queries) PlanOfEntitlement(ctx context.Context, id uuid.UUID) (uuid.UUI
 }
 
 const plans = `-- name: Plans :many
-SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.sort_order, plans.is_active, plans.metadata, plans.psp_product_id, plans.created_at, plans.updated_at, plans.deleted_at, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.created_at, products.updated_at, products.deleted_at
+SELECT plans.id, plans.product_id, plans.slug, plans.name, plans.description, plans.pricing_type, plans.billing_cycle, plans.interval_unit, plans.interval_count, plans.trial_days, plans.trial_requires_card, plans.sort_order, plans.is_active, plans.is_default, plans.metadata, plans.psp_product_id, plans.created_at, plans.updated_at, plans.deleted_at, products.id, products.slug, products.name, products.description, products.is_active, products.metadata, products.created_at, products.updated_at, products.deleted_at
 FROM plans JOIN products ON products.id = plans.product_id
 WHERE plans.deleted_at IS NULL
 ORDER BY plans.sort_order, plans.created_at, plans.id
@@ -755,8 +821,10 @@ func (q *Queries) Plans(ctx context.Context) ([]PlansRow, error) {
 			&i.Plan.IntervalUnit,
 			&i.Plan.IntervalCount,
 			&i.Plan.TrialDays,
+			&i.Plan.TrialRequiresCard,
 			&i.Plan.SortOrder,
 			&i.Plan.IsActive,
+			&i.Plan.IsDefault,
 			&i.Plan.Metadata,
 			&i.Plan.PSPProductID,
 			&i.Plan.CreatedAt,
@@ -968,25 +1036,28 @@ func (q *Queries) SaveFeature(ctx context.Context, arg SaveFeatureParams) error 
 const savePlan = `-- name: SavePlan :exec
 UPDATE plans
 SET product_id = $2, slug = $3, name = $4, description = $5, pricing_type = $6, billing_cycle = $7, interval_unit = $8,
-    interval_count = $9, trial_days = $10, sort_order = $11, is_active = $12, metadata = $13, updated_at = $14
+    interval_count = $9, trial_days = $10, trial_requires_card = $11, sort_order = $12, is_active = $13, is_default = $14,
+    metadata = $15, updated_at = $16
 WHERE id = $1
 `
 
 type SavePlanParams struct {
-	ID            uuid.UUID
-	ProductID     uuid.UUID
-	Slug          string
-	Name          sqldb.JSON
-	Description   sqldb.JSON
-	PricingType   string
-	BillingCycle  string
-	IntervalUnit  string
-	IntervalCount int32
-	TrialDays     int32
-	SortOrder     int32
-	IsActive      bool
-	Metadata      sqldb.JSON
-	UpdatedAt     time.Time
+	ID                uuid.UUID
+	ProductID         uuid.UUID
+	Slug              string
+	Name              sqldb.JSON
+	Description       sqldb.JSON
+	PricingType       string
+	BillingCycle      string
+	IntervalUnit      string
+	IntervalCount     int32
+	TrialDays         int32
+	TrialRequiresCard bool
+	SortOrder         int32
+	IsActive          bool
+	IsDefault         bool
+	Metadata          sqldb.JSON
+	UpdatedAt         time.Time
 }
 
 func (q *Queries) SavePlan(ctx context.Context, arg SavePlanParams) error {
@@ -1001,8 +1072,10 @@ func (q *Queries) SavePlan(ctx context.Context, arg SavePlanParams) error {
 		arg.IntervalUnit,
 		arg.IntervalCount,
 		arg.TrialDays,
+		arg.TrialRequiresCard,
 		arg.SortOrder,
 		arg.IsActive,
+		arg.IsDefault,
 		arg.Metadata,
 		arg.UpdatedAt,
 	)

@@ -36,22 +36,48 @@ func (a *applier) applyCatalog(ctx context.Context, c Catalog) error {
 		if err := a.checkReferences(ctx, c); err != nil {
 			return err
 		}
+		var plans []productPlan
 		for _, data := range c.Products {
 			product, err := a.applyProduct(ctx, data)
 			if err != nil {
 				return &RefusalError{"product " + data.Slug, err}
 			}
 			for _, plan := range data.Plans {
-				if err := a.applyPlan(ctx, product, plan); err != nil {
-					return &RefusalError{"plan " + plan.Slug, err}
-				}
+				plans = append(plans, productPlan{product, plan})
+			}
+		}
+		// The default plan comes last: another plan may give it up.
+		slices.SortStableFunc(plans, func(a, b productPlan) int {
+			switch {
+			case a.data.IsDefault == b.data.IsDefault:
+				return 0
+			case a.data.IsDefault:
+				return 1
+			default:
+				return -1
+			}
+		})
+		for _, plan := range plans {
+			if err := a.applyPlan(ctx, plan.product, plan.data); err != nil {
+				return &RefusalError{"plan " + plan.data.Slug, err}
 			}
 		}
 		if a.prune {
-			return a.removeUnnamed(ctx, c)
+			if err := a.removeUnnamed(ctx, c); err != nil {
+				return err
+			}
+		}
+		if err := a.catalog.CheckTrialsWithoutCard(ctx); err != nil {
+			return &RefusalError{"default plan", err}
 		}
 		return nil
 	})
+}
+
+// productPlan is a plan of the file with its product.
+type productPlan struct {
+	product catalog.Product
+	data    PlanData
 }
 
 // checkReferences checks that the currencies and features that c refers to exist.

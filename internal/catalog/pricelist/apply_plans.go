@@ -18,14 +18,15 @@ func (a *applier) applyPlan(ctx context.Context, product catalog.Product, data P
 		p.Product.ID = product.ID
 		p.Slug, p.Name, p.Description = data.Slug, catalog.Text(data.Name), catalog.Text(data.Description)
 		p.PricingType, p.BillingCycle, p.Interval = data.PricingType, data.BillingCycle, data.Interval()
-		p.TrialDays, p.SortOrder = data.TrialDays, data.SortOrder
-		p.IsActive, p.Metadata = isOn(data.IsActive), data.Metadata.column()
+		p.TrialDays, p.CardForTrial, p.SortOrder = data.TrialDays, isOn(data.TrialRequiresCard), data.SortOrder
+		p.IsActive, p.IsDefault, p.Metadata = isOn(data.IsActive), data.IsDefault, data.Metadata.column()
 	}
 	old, err := a.catalog.PlanBySlug(ctx, data.Slug)
 	isNew := errors.Is(err, catalog.ErrNotFound)
 	switch {
 	case isNew:
 		set(&old)
+		old.IsDefault, old.CardForTrial = false, true // set together with the prices
 		a.changes.Add("plan", data.Slug)
 		if old, err = a.catalog.CreatePlan(ctx, old); err != nil {
 			return err
@@ -48,6 +49,8 @@ func (a *applier) applyPlan(ctx context.Context, product catalog.Product, data P
 	d.Field("interval_unit", old.Interval.Unit, next.Interval.Unit)
 	d.number("interval_count", old.Interval.Count, next.Interval.Count)
 	d.number("trial_days", was.TrialDays, data.TrialDays)
+	d.Bool("trial_requires_card", old.CardForTrial, next.CardForTrial)
+	d.Bool("is_default", old.IsDefault, next.IsDefault)
 	d.number("sort_order", was.SortOrder, data.SortOrder)
 	d.Bool("is_active", old.IsActive, next.IsActive)
 	d.Field("metadata", string(was.Metadata), string(data.Metadata))
@@ -61,7 +64,9 @@ func (a *applier) applyPlan(ctx context.Context, product catalog.Product, data P
 	if !isNew {
 		a.changes.Change("plan", data.Slug, d)
 	}
-	_, err = a.catalog.UpdatePlan(ctx, old.ID, catalog.PlanChange{Fields: set, Prices: &prices, Entitlements: &entitlements})
+	_, err = a.catalog.UpdatePlan(ctx, old.ID, catalog.PlanChange{
+		Fields: set, Prices: &prices, Entitlements: &entitlements, IsPart: true,
+	})
 	return err
 }
 

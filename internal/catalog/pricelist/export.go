@@ -147,7 +147,8 @@ func planData(p catalog.Plan) (PlanData, error) {
 	}
 	data := PlanData{
 		Slug: p.Slug, Name: Text(p.Name), Description: Text(p.Description), PricingType: p.PricingType, BillingCycle: p.BillingCycle,
-		TrialDays: p.TrialDays, SortOrder: p.SortOrder, IsActive: Switch(p.IsActive), Metadata: metadata,
+		TrialDays: p.TrialDays, TrialRequiresCard: Switch(p.CardForTrial), IsDefault: p.IsDefault,
+		SortOrder: p.SortOrder, IsActive: Switch(p.IsActive), Metadata: metadata,
 		Prices: map[string]PriceData{}, Entitlements: map[string]Grant{},
 	}
 	if data.Interval() != p.Interval {

@@ -66,14 +66,18 @@ type PlanData struct {
 	BillingCycle string              `yaml:"billing_cycle"`
 	// IntervalUnit and IntervalCount override the interval of the billing cycle;
 	// "" and 0 leave it as it is.
-	IntervalUnit  string               `yaml:"interval_unit,omitempty"`
-	IntervalCount int32                `yaml:"interval_count,omitempty"`
-	TrialDays     int32                `yaml:"trial_days,omitempty"`
-	SortOrder     int32                `yaml:"sort_order,omitempty"`
-	IsActive      *bool                `yaml:"is_active,omitempty"`
-	Metadata      Metadata             `yaml:"metadata,omitempty"`
-	Prices        map[string]PriceData `yaml:"prices,omitempty"`       // by currency code
-	Entitlements  map[string]Grant     `yaml:"entitlements,omitempty"` // by feature code
+	IntervalUnit  string `yaml:"interval_unit,omitempty"`
+	IntervalCount int32  `yaml:"interval_count,omitempty"`
+	TrialDays     int32  `yaml:"trial_days,omitempty"`
+	// TrialRequiresCard is true unless the file says otherwise.
+	TrialRequiresCard *bool `yaml:"trial_requires_card,omitempty"`
+	// IsDefault is false unless the file says otherwise.
+	IsDefault    bool                 `yaml:"is_default,omitempty"`
+	SortOrder    int32                `yaml:"sort_order,omitempty"`
+	IsActive     *bool                `yaml:"is_active,omitempty"`
+	Metadata     Metadata             `yaml:"metadata,omitempty"`
+	Prices       map[string]PriceData `yaml:"prices,omitempty"`       // by currency code
+	Entitlements map[string]Grant     `yaml:"entitlements,omitempty"` // by feature code
 }
 
 // Interval returns the time that the plan's prices pay for.

@@ -428,8 +428,12 @@ CREATE TABLE plans (
     interval_unit text NOT NULL,
     interval_count integer NOT NULL,
     trial_days integer NOT NULL DEFAULT 0,
+    -- Whether a trial takes a card at its beginning.
+    trial_requires_card boolean NOT NULL DEFAULT true,
     sort_order integer NOT NULL DEFAULT 0,
     is_active boolean NOT NULL DEFAULT true,
+    -- The plan of tenants without a subscription that sets limits.
+    is_default boolean NOT NULL DEFAULT false,
     metadata jsonb,
     -- The provider's product, which has the plan's name.
     psp_product_id text,
@@ -438,6 +442,7 @@ CREATE TABLE plans (
     deleted_at timestamp with time zone
 );
 CREATE UNIQUE INDEX plans_slug_key ON plans (slug) WHERE deleted_at IS NULL;
+CREATE UNIQUE INDEX plans_is_default_key ON plans (is_default) WHERE is_default AND deleted_at IS NULL;
 CREATE INDEX plans_product_id_idx ON plans (product_id);
 
 -- The price of a plan in a currency.

@@ -29,16 +29,18 @@ type PlanFeature struct {
 
 // SubscribedPlan is the plan of a subscription, with all its prices.
 type SubscribedPlan struct {
-	ID            uuid.UUID     `json:"id"`
-	Name          string        `json:"name"`
-	Description   *string       `json:"description"`
-	PricingType   string        `json:"pricing_type"`
-	BillingCycle  string        `json:"billing_cycle"`
-	IntervalUnit  string        `json:"interval_unit"`
-	IntervalCount int32         `json:"interval_count"`
-	TrialDays     int32         `json:"trial_days"`
-	Prices        []PlanPrice   `json:"prices"`
-	Features      []PlanFeature `json:"features"`
+	ID                uuid.UUID     `json:"id"`
+	Name              string        `json:"name"`
+	Description       *string       `json:"description"`
+	PricingType       string        `json:"pricing_type"`
+	BillingCycle      string        `json:"billing_cycle"`
+	IntervalUnit      string        `json:"interval_unit"`
+	IntervalCount     int32         `json:"interval_count"`
+	TrialDays         int32         `json:"trial_days"`
+	TrialRequiresCard bool          `json:"trial_requires_card"`
+	IsDefault         bool          `json:"is_default"`
+	Prices            []PlanPrice   `json:"prices"`
+	Features          []PlanFeature `json:"features"`
 }
 
 // ViewPlan shows a plan in the locale of ctx.
@@ -47,6 +49,7 @@ func ViewPlan(ctx context.Context, p catalog.Plan) SubscribedPlan {
 	v := SubscribedPlan{
 		ID: p.ID, Name: p.Name.Localize(locale), PricingType: string(p.PricingType), BillingCycle: p.BillingCycle,
 		IntervalUnit: p.Interval.Unit, IntervalCount: p.Interval.Count, TrialDays: p.TrialDays,
+		TrialRequiresCard: p.CardForTrial, IsDefault: p.IsDefault,
 	}
 	if text := p.Description.Localize(locale); text != "" {
 		v.Description = &text
@@ -85,19 +88,21 @@ func eligibility(o Offer) Eligibility {
 
 // OfferedPlan is a plan in the tenant's list.
 type OfferedPlan struct {
-	ID            uuid.UUID     `json:"id"`
-	Slug          string        `json:"slug"`
-	Name          string        `json:"name"`
-	Description   *string       `json:"description"`
-	PricingType   string        `json:"pricing_type"`
-	BillingCycle  string        `json:"billing_cycle"`
-	IntervalUnit  string        `json:"interval_unit"`
-	IntervalCount int32         `json:"interval_count"`
-	TrialDays     int32         `json:"trial_days" doc:"The days of the trial that the tenant would get; 0 where it would get none, as after a trial of the product."`
-	SortOrder     int32         `json:"sort_order"`
-	Prices        []PlanPrice   `json:"prices"`
-	Features      []PlanFeature `json:"features"`
-	Eligibility   Eligibility   `json:"eligibility"`
+	ID                uuid.UUID     `json:"id"`
+	Slug              string        `json:"slug"`
+	Name              string        `json:"name"`
+	Description       *string       `json:"description"`
+	PricingType       string        `json:"pricing_type"`
+	BillingCycle      string        `json:"billing_cycle"`
+	IntervalUnit      string        `json:"interval_unit"`
+	IntervalCount     int32         `json:"interval_count"`
+	TrialDays         int32         `json:"trial_days" doc:"The days of the trial that the tenant would get; 0 where it would get none, as after a trial of the product."`
+	TrialRequiresCard bool          `json:"trial_requires_card"`
+	IsDefault         bool          `json:"is_default"`
+	SortOrder         int32         `json:"sort_order"`
+	Prices            []PlanPrice   `json:"prices"`
+	Features          []PlanFeature `json:"features"`
+	Eligibility       Eligibility   `json:"eligibility"`
 }
 
 type plansInput struct {
@@ -126,7 +131,7 @@ func (h *HTTP) Plans(ctx context.Context, in *plansInput) (*rest.Data[[]OfferedP
 		plans[i] = OfferedPlan{
 			ID: v.ID, Slug: offer.Plan.Slug, Name: v.Name, Description: v.Description, PricingType: v.PricingType,
 			BillingCycle: v.BillingCycle, IntervalUnit: v.IntervalUnit, IntervalCount: v.IntervalCount,
-			TrialDays: v.TrialDays, SortOrder: offer.Plan.SortOrder, Features: v.Features,
+			TrialDays: v.TrialDays, TrialRequiresCard: v.TrialRequiresCard, IsDefault: v.IsDefault, SortOrder: offer.Plan.SortOrder, Features: v.Features,
 			Eligibility: eligibility(offer),
 		}
 		for _, price := range v.Prices {
