@@ -48,6 +48,8 @@ type Membership struct {
 	Slug                  string
 	Role                  string
 	HasActiveSubscription bool
+	SubscriptionStatus    string            // empty for none
+	PlanName              map[string]string // by locale; nil without a subscription and a default plan
 	HasBillingDetails     bool
 	OnboardingCompletedAt *time.Time
 }

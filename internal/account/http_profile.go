@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/tenantry/tenantry/internal/authz"
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 )
@@ -17,6 +18,8 @@ type profileTenant struct {
 	Name                  string      `json:"name"`
 	UserRole              string      `json:"user_role"`
 	HasActiveSubscription bool        `json:"has_active_subscription"`
+	SubscriptionStatus    *string     `json:"subscription_status" doc:"Null without a subscription."`
+	PlanName              *string     `json:"plan_name" doc:"The plan of the subscription, or the default plan."`
 	HasBillingDetails     bool        `json:"has_billing_details"`
 	OnboardingCompletedAt *shape.Time `json:"onboarding_completed_at"`
 }
@@ -96,11 +99,19 @@ func (h *HTTP) ProfileOf(ctx context.Context, caller *authz.Caller) (ProfileUser
 	}
 	for _, m := range memberships {
 		user.Roles = append(user.Roles, m.Role)
-		user.Tenants = append(user.Tenants, profileTenant{
+		tenant := profileTenant{
 			ID: m.TenantID, Name: m.Name, UserRole: m.Role,
 			HasActiveSubscription: m.HasActiveSubscription, HasBillingDetails: m.HasBillingDetails,
 			OnboardingCompletedAt: shape.TP(m.OnboardingCompletedAt),
-		})
+		}
+		if m.SubscriptionStatus != "" {
+			tenant.SubscriptionStatus = &m.SubscriptionStatus
+		}
+		if m.PlanName != nil {
+			name := i18n.Pick(m.PlanName, i18n.Locale(ctx))
+			tenant.PlanName = &name
+		}
+		user.Tenants = append(user.Tenants, tenant)
 	}
 	return user, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/authz"
 	"github.com/tenantry/tenantry/internal/fault"
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/rest"
 	"github.com/tenantry/tenantry/internal/rest/shape"
 	"github.com/tenantry/tenantry/internal/tenant"
@@ -79,7 +80,7 @@ func choice(plan, currency string, quantity *int64) Choice {
 type StartedOnboarding struct {
 	account.Session
 	Tenant      tenant.TenantView `json:"tenant"`
-	CheckoutURL string            `json:"checkout_url"`
+	CheckoutURL *string           `json:"checkout_url" doc:"Null for the default plan, which needs no checkout."`
 }
 
 // CheckStart is the check behind rest.Checks for Start.
@@ -122,7 +123,7 @@ type retryInput struct {
 
 // OnboardingCheckout is the checkout that a retry opened.
 type OnboardingCheckout struct {
-	CheckoutURL string `json:"checkout_url"`
+	CheckoutURL *string `json:"checkout_url" doc:"Null for the default plan, which needs no checkout."`
 }
 
 // CheckRetry is the check behind rest.Checks for RetryCheckout.
@@ -172,9 +173,8 @@ func (h *HTTP) Status(ctx context.Context, _ *struct{}) (*rest.Body[OnboardingSt
 		TenantID: t.ID, OnboardingCompleted: t.OnboardingCompletedAt != nil, HasBillingDetails: t.Billing.Complete(),
 		BillingDetails: OnboardingBilling(t.Billing),
 	}
-	if sub.Status != "" {
-		status.HasSubscription, status.SubscriptionStatus, status.PlanName = true, &sub.Status, &sub.PlanName
-	}
+	status.HasSubscription = sub.IsSubscribed()
+	status.SubscriptionStatus, status.PlanName = sub.StatusAndPlan(i18n.Locale(ctx))
 	return rest.NewBody(status), nil
 }
 

@@ -63,7 +63,7 @@ type StartResult struct {
 	User        account.User
 	Tokens      account.Tokens
 	Tenant      tenant.Tenant
-	CheckoutURL string
+	CheckoutURL *string // nil for the default plan
 }
 
 // Start registers an account with its tenant and opens the checkout of a plan
@@ -92,9 +92,8 @@ func (s *Service) Start(ctx context.Context, r account.Registration, b Billing, 
 		return StartResult{}, err
 	}
 	started := StartResult{User: user, Tokens: tokens}
-	url, err := s.openCheckout(withOwner(ctx, user, id, r.TenantName), id, plan, c)
+	started.CheckoutURL, err = s.openCheckout(withOwner(ctx, user, id, r.TenantName), id, plan, c)
 	if err == nil {
-		started.CheckoutURL = url
 		started.Tenant, err = s.deps.Tenants.Get(ctx, id)
 	}
 	if err != nil {
@@ -113,22 +112,27 @@ func withOwner(ctx context.Context, user account.User, tenantID uuid.UUID, tenan
 	})
 }
 
-// Retry opens another checkout for a tenant that did not pay its first one, and
-// returns its URL.
-func (s *Service) Retry(ctx context.Context, tenantID uuid.UUID, c Choice) (checkoutURL string, err error) {
+// Retry opens another checkout for a tenant that did not pay its first one, and returns its URL;
+// nil for the default plan.
+func (s *Service) Retry(ctx context.Context, tenantID uuid.UUID, c Choice) (checkoutURL *string, err error) {
 	plan, err := s.check(ctx, c, "", nil)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	return s.openCheckout(ctx, tenantID, plan, c)
 }
 
-func (s *Service) openCheckout(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, c Choice) (string, error) {
+// openCheckout returns the URL of a new checkout. The default plan has none: it applies without a
+// subscription, and the onboarding is complete.
+func (s *Service) openCheckout(ctx context.Context, tenantID uuid.UUID, plan catalog.Plan, c Choice) (*string, error) {
+	if plan.IsDefault {
+		return nil, s.deps.Tenants.CompleteOnboarding(ctx, tenantID)
+	}
 	session, err := s.deps.Subscriptions.Checkout(ctx, tenantID, subscription.CheckoutParams{
 		PlanID: plan.ID, Currency: c.Currency, Quantity: c.Quantity, BillingLater: true,
 		SuccessURL: s.deps.Pages.Success, CancelURL: s.deps.Pages.Cancel,
 	})
-	return session.URL, err
+	return &session.URL, err
 }
 
 // check returns the plan of a choice. It refuses all fields that name nothing at

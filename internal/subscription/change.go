@@ -278,6 +278,9 @@ func (s *Service) selectPlan(ctx context.Context, sub Subscription, planID uuid.
 	if err != nil {
 		return selection{}, err
 	}
+	if err := refuseDefault(plan); err != nil {
+		return selection{}, err
+	}
 	price, ok := plan.PriceIn(sub.Currency)
 	if !ok {
 		return selection{}, errNotInCurrency

@@ -210,6 +210,9 @@ func (s *Service) checkPurchase(ctx context.Context, tenantID uuid.UUID, p Check
 	if err != nil {
 		return purchase{}, err
 	}
+	if err := refuseDefault(plan); err != nil {
+		return purchase{}, err
+	}
 	_, err = s.store.loadCurrent(ctx, tenantID)
 	if err == nil {
 		return purchase{}, errAlreadyExists
@@ -274,6 +277,14 @@ func (s *Service) planOnSale(ctx context.Context, id uuid.UUID, field string) (c
 		return catalog.Plan{}, fault.OnField(field, "validation.exists")
 	}
 	return plan, err
+}
+
+// refuseDefault refuses the default plan, which applies without a subscription.
+func refuseDefault(plan catalog.Plan) error {
+	if plan.IsDefault {
+		return errDefaultPlan
+	}
+	return nil
 }
 
 // billableTenant returns the tenant if it has the details that billing requires, or may

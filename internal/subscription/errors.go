@@ -26,6 +26,7 @@ var (
 	errNoProration       = fault.NewCoded(fault.Invalid, fault.ProrationNotSupported)
 	errOutdated          = fault.NewCoded(fault.Conflict, fault.PreviewOutdated)
 	errSamePlan          = newChangeError("error.plan_change_same_plan")
+	errDefaultPlan       = newChangeError("error.plan_change_default_plan")
 	errDeclined          = newChangeError("error.plan_change_declined")
 	errChangeRefused     = newChangeError("error.plan_change_error")
 )

@@ -76,6 +76,11 @@ func (h *HTTP) AdminCustomers(ctx context.Context, in *planInput) (*rest.Data[Pl
 	for _, c := range v.ByPrice {
 		v.Tenants += c.Tenants
 	}
+	byDefault, err := h.svc.store.countDefaultTenants(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	v.Tenants += byDefault
 	return rest.OK(v), nil
 }
 

@@ -133,6 +133,16 @@ WHERE plan_id = $1 AND status IN ('active', 'trialing', 'past_due', 'unpaid') AN
 ORDER BY id
 LIMIT 500;
 
+-- The tenants to which a plan applies as the default plan: none of their subscriptions sets limits.
+-- name: CountDefaultTenants :one
+SELECT count(*) FROM tenants t
+WHERE t.deleted_at IS NULL
+    AND EXISTS (SELECT 1 FROM plans p WHERE p.id = sqlc.arg(plan_id) AND p.is_default AND p.deleted_at IS NULL)
+    AND NOT EXISTS (
+        SELECT 1 FROM subscriptions s
+        WHERE s.tenant_id = t.id AND s.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused')
+    );
+
 -- name: CustomersOfPlan :many
 -- The tenants of each price of a plan. A price that the plan no longer has, or has changed, has
 -- no id.

@@ -198,6 +198,12 @@ func (s store) minorUnits(ctx context.Context, currency string) (int, error) {
 	return int(units), sqldb.Wrap(err, "read minor units")
 }
 
+// countDefaultTenants counts the tenants that have a plan as the default plan.
+func (s store) countDefaultTenants(ctx context.Context, planID uuid.UUID) (int64, error) {
+	n, err := s.q(ctx).CountDefaultTenants(ctx, planID)
+	return n, sqldb.Wrap(err, "count the tenants with the default plan")
+}
+
 // countCustomers counts the tenants with a subscription to a plan by the price that they pay.
 func (s store) countCustomers(ctx context.Context, planID uuid.UUID) ([]PriceCustomers, error) {
 	rows, err := s.q(ctx).CustomersOfPlan(ctx, planID)

@@ -20,7 +20,7 @@ type AdminEntry struct {
 	Owner       *Person
 	MemberCount int64
 	// Subscription is nil for a tenant whose subscriptions have all ended.
-	Subscription *Overview
+	Subscription Overview
 	// Roles are those that its members can have: the built-in ones, then its own.
 	Roles []RoleName
 }
@@ -115,9 +115,7 @@ func (s *Service) complete(ctx context.Context, entries []AdminEntry) error {
 	names := i18n.NewCollator(i18n.Locale(ctx))
 	for i := range entries {
 		e := &entries[i]
-		if overview, ok := overviews[e.ID]; ok {
-			e.Subscription = &overview
-		}
+		e.Subscription = overviews[e.ID]
 		slices.SortFunc(own[e.ID], func(a, b RoleName) int {
 			return cmp.Or(bytes.Compare(names.Key(a.Name), names.Key(b.Name)), cmp.Compare(a.ID, b.ID))
 		})

@@ -95,6 +95,5 @@ func (s *Service) hasSubscription(ctx context.Context, id uuid.UUID) (bool, erro
 		return false, nil
 	}
 	overviews, err := s.deps.Overviews.Overview(ctx, []uuid.UUID{id})
-	_, ok := overviews[id]
-	return ok, err
+	return overviews[id].IsSubscribed(), err
 }

@@ -37,7 +37,7 @@ type AdminTenant struct {
 	Roles                 []RoleName  `json:"roles"`
 }
 
-func adminTenant(e AdminEntry) AdminTenant {
+func adminTenant(ctx context.Context, e AdminEntry) AdminTenant {
 	v := AdminTenant{
 		ID: e.ID, Name: e.Name, Slug: e.Slug, LegalName: e.Billing.LegalName, Address: e.Billing.Address, City: e.Billing.City,
 		PostalCode: e.Billing.PostalCode, Country: e.Billing.Country, VATNumber: e.Billing.VATNumber,
@@ -46,9 +46,7 @@ func adminTenant(e AdminEntry) AdminTenant {
 		OnboardingCompletedAt: shape.TP(e.OnboardingCompletedAt), CreatedAt: shape.T(e.CreatedAt),
 		DeletedAt: shape.TP(e.DeletedAt), Roles: e.Roles,
 	}
-	if e.Subscription != nil {
-		v.SubscriptionStatus, v.PlanName = &e.Subscription.Status, &e.Subscription.PlanName
-	}
+	v.SubscriptionStatus, v.PlanName = e.Subscription.StatusAndPlan(i18n.Locale(ctx))
 	return v
 }
 
@@ -81,7 +79,7 @@ func (h *AdminHTTP) List(ctx context.Context, in *adminListInput) (*rest.Body[pa
 	}
 	views := make([]AdminTenant, len(entries))
 	for i, e := range entries {
-		views[i] = adminTenant(e)
+		views[i] = adminTenant(ctx, e)
 	}
 	return rest.NewBody(page.New(q, h.publicURL+"/api/v1/admin/tenants", views, total)), nil
 }
@@ -100,7 +98,7 @@ func (h *AdminHTTP) Show(ctx context.Context, in *adminInput) (*rest.Data[AdminT
 	if err != nil {
 		return nil, err
 	}
-	return rest.OK(adminTenant(e)), nil
+	return rest.OK(adminTenant(ctx, e)), nil
 }
 
 // Exists refuses a path whose tenant does not exist, before the body is checked.
@@ -144,7 +142,7 @@ func (h *AdminHTTP) Update(ctx context.Context, in *adminUpdateInput) (*rest.Dat
 	if err != nil {
 		return nil, err
 	}
-	return rest.OKMessage(adminTenant(e), actionUpdated), nil
+	return rest.OKMessage(adminTenant(ctx, e), actionUpdated), nil
 }
 
 // Dissolve handles DELETE /admin/tenants/{tenant}.

@@ -16,7 +16,9 @@ func (s *Service) MembershipsOf(ctx context.Context, userID int64) ([]account.Me
 }
 
 // membershipTables are the tables that loadMemberships reads.
-func membershipTables() []string { return []string{"memberships", "tenants", "roles", "subscriptions"} }
+func membershipTables() []string {
+	return []string{"memberships", "tenants", "roles", "subscriptions", "plans"}
+}
 
 // loadMemberships reads the memberships of users; the list of a user without any is empty.
 func (s *Service) loadMemberships(ctx context.Context, userIDs []int64) (map[int64][]account.Membership, error) {
@@ -30,7 +32,7 @@ func (s *Service) loadMemberships(ctx context.Context, userIDs []int64) (map[int
 			tenantIDs = append(tenantIDs, m.tenant.ID)
 		}
 	}
-	active, err := s.deps.Subscriptions.ListActive(ctx, tenantIDs)
+	overviews, err := s.deps.Subscriptions.Overview(ctx, tenantIDs)
 	if err != nil {
 		return nil, err
 	}
@@ -38,10 +40,11 @@ func (s *Service) loadMemberships(ctx context.Context, userIDs []int64) (map[int
 	for _, userID := range userIDs {
 		memberships := make([]account.Membership, len(found[userID]))
 		for i, m := range found[userID] {
+			subscribed := overviews[m.tenant.ID]
 			memberships[i] = account.Membership{
 				TenantID: m.tenant.ID, Name: m.tenant.Name, Slug: m.tenant.Slug, Role: m.role,
-				HasActiveSubscription: active[m.tenant.ID], HasBillingDetails: m.tenant.Billing.Complete(),
-				OnboardingCompletedAt: m.tenant.OnboardingCompletedAt,
+				HasActiveSubscription: subscribed.IsActive(), SubscriptionStatus: subscribed.Status, PlanName: subscribed.PlanName,
+				HasBillingDetails: m.tenant.Billing.Complete(), OnboardingCompletedAt: m.tenant.OnboardingCompletedAt,
 			}
 		}
 		all[userID] = memberships

@@ -11,6 +11,7 @@ import (
 	"github.com/tenantry/tenantry/internal/account"
 	"github.com/tenantry/tenantry/internal/clock"
 	"github.com/tenantry/tenantry/internal/hook"
+	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/querycache"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/vat"
@@ -21,23 +22,43 @@ type Subscriptions interface {
 	// HasActive reports whether a tenant has a subscription that grants the
 	// features of its plan.
 	HasActive(ctx context.Context, tenantID uuid.UUID) (bool, error)
-	// ListActive returns the tenants, out of those given, that have one.
-	ListActive(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error)
+	// Overview returns the subscription of each tenant that has not ended, or the default plan.
+	// Tenants with neither are left out.
+	Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Overview, error)
 }
 
 // Overviews is what the administration needs from the subscription domain.
 type Overviews interface {
-	// Overview returns the subscription of each tenant that has not ended, in one
-	// query; tenants without one are left out.
+	// Overview returns the subscription of each tenant that has not ended, or the default plan.
+	// Tenants with neither are left out.
 	Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Overview, error)
 	// HasBought reports whether a tenant has, or ever had, a subscription that is not free.
 	HasBought(ctx context.Context, tenantID uuid.UUID) (bool, error)
 }
 
-// Overview is the summary of a subscription.
+// Overview is the summary of a subscription, or of the default plan for a tenant without one.
 type Overview struct {
-	Status   string
-	PlanName string // in the locale of the request
+	Status   string            // empty for the default plan
+	PlanName map[string]string // by locale
+}
+
+// IsSubscribed reports whether the tenant has a subscription that has not ended.
+func (o Overview) IsSubscribed() bool { return o.Status != "" }
+
+// IsActive reports whether the subscription grants features.
+func (o Overview) IsActive() bool { return o.Status == "active" || o.Status == "trialing" }
+
+// StatusAndPlan returns the status of the subscription and the name of the plan in a locale; nil
+// for none.
+func (o Overview) StatusAndPlan(locale string) (status, planName *string) {
+	if o.IsSubscribed() {
+		status = &o.Status
+	}
+	if o.PlanName != nil {
+		name := i18n.Pick(o.PlanName, locale)
+		planName = &name
+	}
+	return status, planName
 }
 
 // Billing is what tenants tell the subscription domain.

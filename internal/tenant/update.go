@@ -66,6 +66,16 @@ func (s *Service) CompleteSetup(ctx context.Context, id uuid.UUID, change func(*
 	})
 }
 
+// CompleteOnboarding ends the onboarding of a tenant, without further billing details.
+func (s *Service) CompleteOnboarding(ctx context.Context, id uuid.UUID) error {
+	t, err := s.Get(ctx, id)
+	if err != nil || t.OnboardingCompletedAt != nil {
+		return err
+	}
+	_, err = s.CompleteSetup(ctx, id, func(*BillingDetails) error { return nil })
+	return err
+}
+
 // PreferCurrency makes a currency (ISO 4217, upper case) the tenant's preferred one
 // (rules: tenant#preferred-currency).
 func (s *Service) PreferCurrency(ctx context.Context, id uuid.UUID, currency string) error {

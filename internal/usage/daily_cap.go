@@ -31,7 +31,7 @@ func untilTomorrow(now time.Time) error {
 func (l *ledger) limitDailyEvents(ctx context.Context, streams []*stream) error {
 	batch := map[uuid.UUID]int64{}
 	for _, s := range streams {
-		if l.dailyCap > 0 && s.allowance.Billing == nil {
+		if l.dailyCap > 0 && s.allowance.Billing.isOfNoSubscription() {
 			batch[s.key.TenantID] += int64(len(s.entries))
 		}
 	}
@@ -70,7 +70,7 @@ func (l *ledger) countDay(ctx context.Context, streams []*stream, now time.Time)
 	stored := map[uuid.UUID]int64{}
 	for _, s := range streams {
 		for _, e := range s.entries {
-			if s.allowance.Billing == nil && e.verdict.err == nil {
+			if s.allowance.Billing.isOfNoSubscription() && e.verdict.err == nil {
 				stored[s.key.TenantID]++
 			}
 		}

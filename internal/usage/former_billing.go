@@ -33,7 +33,21 @@ func (b *Billing) InterruptedWindows(at time.Time) []Period {
 		}
 		since = f.Until.UTC()
 	}
+	if b.ByCalendar {
+		return cutPeriods(parts, monthly(b, at.UTC()).Start)
+	}
 	return parts
+}
+
+// cutPeriods returns the parts of periods before a time.
+func cutPeriods(periods []Period, end time.Time) []Period {
+	var cut []Period
+	for _, p := range periods {
+		if p = p.Intersect(Period{p.Start, end}); p.Start.Before(p.End) {
+			cut = append(cut, p)
+		}
+	}
+	return cut
 }
 
 // formerPeriod is the monthly period of a time by the terms that held then; b is the

@@ -26,7 +26,7 @@ func (s *stream) countedPeriods(e *entry, now time.Time) *countedPeriods {
 		return nil
 	}
 	r := countedPeriods{parts: b.InterruptedWindows(e.at)}
-	if parts := b.InterruptedWindows(now); slices.ContainsFunc(parts, e.period.Equal) {
+	if parts := b.InterruptedWindows(now); slices.ContainsFunc(parts, func(p Period) bool { return p.Contains(e.at) }) {
 		r.later = slices.Concat(parts, []Period{PeriodOf(ResetMonthly, b, now)})
 	}
 	if r.parts == nil && r.later == nil {

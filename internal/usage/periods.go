@@ -54,6 +54,9 @@ const (
 
 // Billing is what a subscription says about its billing periods.
 type Billing struct {
+	// ByCalendar is set for the default plan, whose months are calendar months in UTC. It has
+	// former terms alone.
+	ByCalendar bool
 	// Anchor is the beginning of any billing period; the others follow from it by
 	// the interval.
 	Anchor        time.Time
@@ -66,6 +69,9 @@ type Billing struct {
 	// Former are the terms of the last month that hold no more, by their end.
 	Former []FormerBilling
 }
+
+// isOfNoSubscription reports whether no subscription sets the billing periods.
+func (b *Billing) isOfNoSubscription() bool { return b == nil || b.ByCalendar }
 
 const day = 24 * time.Hour
 
@@ -101,7 +107,7 @@ func PeriodOf(reset ResetInterval, b *Billing, at time.Time) Period {
 }
 
 func monthly(b *Billing, at time.Time) Period {
-	if b == nil {
+	if b == nil || b.ByCalendar {
 		first := time.Date(at.Year(), at.Month(), 1, 0, 0, 0, 0, time.UTC)
 		return Period{first, first.AddDate(0, 1, 0)}
 	}

@@ -104,7 +104,7 @@ func newRig(t *testing.T, db *sqldb.DB, c clock.Clock, providers func(url string
 
 type noSubscriptions struct{}
 
-func (noSubscriptions) ListActive(context.Context, []uuid.UUID) (map[uuid.UUID]bool, error) {
+func (noSubscriptions) Overview(context.Context, []uuid.UUID) (map[uuid.UUID]tenant.Overview, error) {
 	return nil, nil //nolint:nilnil // Reading a nil map is fine.
 }
 

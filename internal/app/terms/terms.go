@@ -44,8 +44,8 @@ func NewAllowances(db *sqldb.DB, entitlements *entitlement.Service) Allowances {
 }
 
 // Allowances returns the queries that load the allowances of tenants, and a function that returns
-// the allowances once the queries have run. A tenant without a subscription that sets limits is
-// left out. Callers share the allowances and must not change them.
+// the allowances once the queries have run. A tenant is left out
+// if no subscription sets its limits and there is no default plan. Callers share the allowances and must not change them.
 func (a Allowances) Allowances(ctx context.Context, tenantIDs []uuid.UUID) ([]sqldb.Query, func(ctx context.Context) (map[uuid.UUID]usage.Allowance, error)) {
 	cached, missing, store := a.cache.Lookup(ctx, tenantIDs)
 	queries, read := a.load(missing)
@@ -71,7 +71,8 @@ func (a Allowances) load(tenantIDs []uuid.UUID) ([]sqldb.Query, func(ctx context
 		all := make(map[uuid.UUID]usage.Allowance, len(terms))
 		for id, t := range terms {
 			all[id] = usage.Allowance{Limits: t.Quotas, Billing: &usage.Billing{
-				Anchor: t.BillingAnchor, IntervalUnit: usage.IntervalUnit(t.IntervalUnit), IntervalCount: int(t.IntervalCount),
+				ByCalendar: t.IsDefault(),
+				Anchor:     t.BillingAnchor, IntervalUnit: usage.IntervalUnit(t.IntervalUnit), IntervalCount: int(t.IntervalCount),
 				Current: usage.Period{Start: t.CurrentPeriodStart, End: t.CurrentPeriodEnd}, Former: formerBilling(t.Former),
 			}}
 		}

@@ -105,7 +105,7 @@ func TestAdminPlanRecord(t *testing.T) {
 		id := made.Str("data.id")
 		want := apptest.Object{
 			"id": id, "product_id": product, "slug": "pro", "pricing_type": "seat", "billing_cycle": "quarterly",
-			"interval_unit": "month", "interval_count": 3.0, "trial_days": 14.0, "sort_order": 7.0, "is_active": false,
+			"interval_unit": "month", "interval_count": 3.0, "trial_days": 14.0, "trial_requires_card": true, "sort_order": 7.0, "is_active": false, "is_default": false,
 			"metadata": apptest.Object{"a": 1.0}, "prices": []any{}, "entitlements": []any{},
 			"translations": apptest.Object{
 				"en": apptest.Object{"name": "Pro", "description": "For\nprofessionals"}, "fr": apptest.Object{"name": "Pro fr", "description": nil},

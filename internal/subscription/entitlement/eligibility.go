@@ -2,7 +2,6 @@ package entitlement
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 
@@ -99,14 +98,4 @@ func violations(plan catalog.Plan, used map[string]int64) []Violation {
 		}
 	}
 	return found
-}
-
-// SeatLimit returns the quota of team members on the tenant's plan, which holds while
-// features are off too; nil is unlimited.
-func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, error) {
-	limit, err := s.store.quota(ctx, tenantID, catalog.TeamMembers)
-	if errors.Is(err, errNoQuota) {
-		return nil, nil
-	}
-	return limit, err
 }

@@ -58,26 +58,27 @@ type Deps struct {
 // Service has the use cases of entitlements.
 type Service struct {
 	Register
-	deps    Deps
-	store   store
-	granted *querycache.Cache[uuid.UUID, []Feature] // by tenant; missing without an active subscription
+	deps  Deps
+	store store
+	terms *querycache.Cache[uuid.UUID, Terms] // by tenant, as of TermsOf
 }
 
 // NewService returns the service.
 func NewService(d Deps) *Service {
 	s := &Service{Register: NewRegister(d.DB), deps: d, store: store{d.DB}}
-	s.granted = querycache.New(querycache.Config[uuid.UUID, []Feature]{
-		DB: d.DB, Tables: TermTables(), Load: s.store.loadGranted,
-	})
+	s.terms = querycache.New(querycache.Config[uuid.UUID, Terms]{DB: d.DB, Tables: TermTables(), Load: s.loadTerms})
 	return s
 }
 
-// GrantedFeatures returns the features of the tenant's subscription, sorted by code, or ErrNone
-// without a subscription that grants features. Callers share the list and must not change it.
+// GrantedFeatures returns the features of a tenant, sorted by code, or ErrNone if neither a
+// subscription nor the default plan grants features. Callers share the list and must not change it.
 func (s *Service) GrantedFeatures(ctx context.Context, tenantID uuid.UUID) ([]Feature, error) {
-	features, found, err := s.granted.Get(ctx, tenantID)
-	if err == nil && !found {
-		err = ErrNone
+	terms, found, err := s.terms.Get(ctx, tenantID)
+	if err != nil {
+		return nil, err
 	}
-	return features, err
+	if !found || !terms.grantsFeatures() {
+		return nil, ErrNone
+	}
+	return terms.Features, nil
 }

@@ -3,8 +3,6 @@ package entitlement
 import "errors"
 
 var (
-	// ErrNone says that a tenant has no subscription that grants features.
-	ErrNone = errors.New("the tenant has no subscription that grants features")
-	// errNoQuota says that a tenant's plan has no quota of a feature.
-	errNoQuota = errors.New("the plan has no quota of the feature")
+	// ErrNone says that neither a subscription nor the default plan grants a tenant features.
+	ErrNone = errors.New("no subscription and no default plan grants features")
 )

@@ -78,7 +78,7 @@ type Eligibility struct {
 
 // eligibility shows an offer's reasons.
 func eligibility(o Offer) Eligibility {
-	e := Eligibility{Selectable: len(o.Violations) == 0 && o.Obstacle == nil, Violations: o.Violations}
+	e := Eligibility{Selectable: len(o.Violations) == 0 && o.Obstacle == nil && !o.Plan.IsDefault, Violations: o.Violations}
 	if o.Obstacle != nil {
 		e.Reason = string(fault.PlanNotSellable)
 		e.PriceStatus, e.MeterCode = string(o.Obstacle.PriceStatus), o.Obstacle.MeterCode

@@ -34,7 +34,7 @@ func TestPlansOffered(t *testing.T) {
 		// Every key is there, also where there is nothing to say.
 		if diff := cmp.Diff(apptest.Object{
 			"id": bare, "slug": "bare", "name": "Bare", "description": nil, "pricing_type": "flat", "billing_cycle": "monthly",
-			"interval_unit": "month", "interval_count": 1.0, "trial_days": 0.0, "sort_order": 5.0, "prices": []any{}, "features": []any{},
+			"interval_unit": "month", "interval_count": 1.0, "trial_days": 0.0, "trial_requires_card": true, "is_default": false, "sort_order": 5.0, "prices": []any{}, "features": []any{},
 			"eligibility": apptest.Object{"selectable": true, "violations": []any{}},
 		}, euros["bare"]); diff != "" {
 			t.Errorf("bare (-want +got)\n%s", diff)
@@ -166,7 +166,7 @@ func TestEntitlementsOfSubscription(t *testing.T) {
 		// The plan of the subscription has every key, and all its prices.
 		plan := s.Subscription(o).Want(200).At("data.plan").(apptest.Object)
 		if got := slices.Sorted(maps.Keys(plan)); strings.Join(got, " ") !=
-			"billing_cycle description features id interval_count interval_unit name prices pricing_type trial_days" {
+			"billing_cycle description features id interval_count interval_unit is_default name prices pricing_type trial_days trial_requires_card" {
 			t.Errorf("keys of the subscribed plan: %q", got)
 		}
 		if got, _ := plan["prices"].([]any); len(got) != 2 {

@@ -21,11 +21,3 @@ WHERE EXISTS (SELECT 1 FROM trials t WHERE t.tenant_id = $1 AND t.product_id = p
         WHERE s.tenant_id = $1 AND s.status NOT IN ('canceled', 'incomplete_expired') AND s.price_cents > 0
             AND (c.product_id = p.id OR s.status <> 'active' OR s.cancel_at IS NOT NULL OR s.cancel_at_period_end)
     );
-
--- name: QuotaOfFeature :one
--- Limits hold for longer than features are granted.
-SELECT e.value
-FROM subscriptions s
-JOIN entitlements e ON e.plan_id = s.plan_id
-JOIN features f ON f.id = e.feature_id
-WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused') AND f.code = $2 AND e.type = 'quota';

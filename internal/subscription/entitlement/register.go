@@ -21,13 +21,8 @@ func (r Register) HasActive(ctx context.Context, tenantID uuid.UUID) (bool, erro
 	return r.store.hasActive(ctx, tenantID)
 }
 
-// ListActive returns the given tenants that have a subscription that grants features.
-func (r Register) ListActive(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error) {
-	return r.store.listActive(ctx, tenantIDs)
-}
-
-// Overview returns the status and the plan of each tenant's subscription, in one
-// query; a tenant whose subscriptions are all over is left out.
+// Overview returns the status and the plan of each tenant's subscription that has not ended, or the
+// default plan. A tenant with neither is left out.
 func (r Register) Overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]tenant.Overview, error) {
 	if len(tenantIDs) == 0 {
 		return map[uuid.UUID]tenant.Overview{}, nil

@@ -1,9 +1,7 @@
 package entitlement
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"github.com/google/uuid"
 
@@ -34,132 +32,84 @@ func (s store) hasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) 
 	return has, sqldb.Wrap(err, "look for a subscription that is not free")
 }
 
-// loadGranted reads the features of the tenants' subscriptions, sorted by code. Tenants without a
-// subscription that grants features are left out.
-func (s store) loadGranted(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID][]Feature, error) {
-	found := make(map[uuid.UUID][]Feature, len(tenantIDs))
-	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
-	err := s.db.QueryAll(ctx, sqldb.Query{
-		Doing: "list granted features",
-		// A plan without features has one row without a code.
-		Text: `SELECT s.tenant_id, f.code, e.type, e.value
-FROM subscriptions s
-LEFT JOIN entitlements e ON e.plan_id = s.plan_id
-LEFT JOIN features f ON f.id = e.feature_id AND f.deleted_at IS NULL
-WHERE s.status IN ('active', 'trialing') AND s.tenant_id ` + among,
-		Args: args,
-		Row: func(scan func(...any) error) error {
-			var id uuid.UUID
-			var code, kind *string
-			var value *int64
-			err := scan(&id, &code, &kind, &value)
-			features := found[id]
-			if code != nil && kind != nil {
-				features = append(features, Feature{Code: *code, Type: catalog.EntitlementType(*kind), Quota: value})
-			}
-			found[id] = features
-			return err
-		},
-	})
-	for _, features := range found {
-		slices.SortFunc(features, func(a, b Feature) int { return cmp.Compare(a.Code, b.Code) })
-	}
-	return found, err
-}
+// limiting is the condition of the one subscription of a tenant whose plan sets limits.
+const limiting = `status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused')`
 
-// listActive returns the tenants that have a subscription that grants features.
-func (s store) listActive(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error) {
-	found := make(map[uuid.UUID]bool, len(tenantIDs))
-	if len(tenantIDs) == 0 {
-		return found, nil
-	}
-	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
-	return found, s.db.QueryAll(ctx, sqldb.Query{
-		Doing: "look for active subscriptions",
-		Text:  `SELECT tenant_id FROM subscriptions WHERE status IN ('active', 'trialing') AND tenant_id ` + among,
-		Args:  args,
-		Row: func(scan func(...any) error) error {
-			var id uuid.UUID
-			err := scan(&id)
-			found[id] = true
-			return err
-		},
-	})
-}
-
-// quota returns the quota of a feature on a tenant's plan, nil where it is
-// unlimited; errNoQuota where the plan has none or no plan sets limits.
-func (s store) quota(ctx context.Context, tenantID uuid.UUID, code string) (*int64, error) {
-	value, err := s.q(ctx).QuotaOfFeature(ctx, entitlementsql.QuotaOfFeatureParams{TenantID: tenantID, Code: code})
-	return value, sqldb.WrapAbsent(err, "read quota", errNoQuota)
-}
-
-// termsQuery reads the terms of tenants into found, without their quotas.
-func (s store) termsQuery(tenantIDs []uuid.UUID, found map[uuid.UUID]Terms) sqldb.Query {
+// termsQuery reads the terms of subscriptions that set limits into terms, without their features,
+// and the former terms of tenants whose subscriptions have ended into former.
+func (s store) termsQuery(tenantIDs []uuid.UUID, terms map[uuid.UUID]Terms, former map[uuid.UUID][]FormerTerms) sqldb.Query {
 	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
 	return sqldb.Query{
 		Doing: "read terms",
-		Text: `SELECT tenant_id, plan_id, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing
+		// The latest subscription has the former terms of the earlier ones, too.
+		Text: `SELECT tenant_id, plan_id, status, interval_unit, interval_count, billing_anchor, current_period_start, current_period_end, former_billing
 FROM subscriptions
-WHERE ` + limiting + ` AND tenant_id ` + among,
+WHERE (` + limiting + ` OR status = 'canceled' AND former_billing IS NOT NULL) AND tenant_id ` + among + `
+ORDER BY created_at, id`,
 		Args: args,
 		Row: func(scan func(...any) error) error {
 			var id uuid.UUID
 			var t Terms
-			var former sqldb.JSON
-			err := scan(&id, &t.PlanID, &t.IntervalUnit, &t.IntervalCount, &t.BillingAnchor, &t.CurrentPeriodStart, &t.CurrentPeriodEnd, &former)
+			var text sqldb.JSON
+			err := scan(&id, &t.PlanID, &t.Status, &t.IntervalUnit, &t.IntervalCount, &t.BillingAnchor, &t.CurrentPeriodStart, &t.CurrentPeriodEnd, &text)
 			if err == nil {
-				t.Former, err = DecodeFormer(former)
+				t.Former, err = DecodeFormer(text)
 			}
-			found[id] = t
+			if t.Status == "canceled" {
+				former[id] = t.Former
+			} else {
+				terms[id] = t
+			}
 			return err
 		},
 	}
 }
 
-// limiting holds for the one subscription of a tenant whose plan sets limits.
-const limiting = `status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused')`
-
-// tenantQuotasQuery reads the quotas of the plans of tenants into found, an empty map for a plan
-// without any.
-func (s store) tenantQuotasQuery(tenantIDs []uuid.UUID, found map[uuid.UUID]map[string]int64) sqldb.Query {
+// tenantPlansQuery reads the plans of the subscriptions that set limits of tenants, and the default
+// plan, into found.
+func (s store) tenantPlansQuery(tenantIDs []uuid.UUID, found *plansRead) sqldb.Query {
 	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
 	return sqldb.Query{
-		Doing: "read quotas",
-		Text: `SELECT p.plan_id, q.code, q.value
-FROM (SELECT DISTINCT plan_id FROM subscriptions WHERE ` + limiting + ` AND tenant_id ` + among + `) p
-LEFT JOIN (SELECT e.plan_id, f.code, e.value FROM entitlements e JOIN features f ON f.id = e.feature_id
-    WHERE f.deleted_at IS NULL AND e.value IS NOT NULL) q ON q.plan_id = p.plan_id`,
+		Doing: "read entitlements of tenants",
+		Text: `SELECT p.id, p.is_default AND p.deleted_at IS NULL, q.code, q.type, q.value
+FROM plans p
+LEFT JOIN (` + entitledFeatures + `) q ON q.plan_id = p.id
+WHERE p.is_default AND p.deleted_at IS NULL OR p.id IN (SELECT plan_id FROM subscriptions WHERE ` + limiting + ` AND tenant_id ` + among + `)
+ORDER BY q.code`,
 		Args: args,
-		Row:  quotaInto(found),
+		Row:  featureInto(found),
 	}
 }
 
-// quotas reads the quotas of plans into found, which has a map for each plan.
-func (s store) quotas(ctx context.Context, plans []uuid.UUID, found map[uuid.UUID]map[string]int64) error {
+// entitledFeatures are the entitlements of plans with the codes of their features.
+const entitledFeatures = `SELECT e.plan_id, f.code, e.type, e.value FROM entitlements e JOIN features f ON f.id = e.feature_id WHERE f.deleted_at IS NULL`
+
+// addPlans reads plans into found.
+func (s store) addPlans(ctx context.Context, plans []uuid.UUID, found *plansRead) error {
 	among, args := sqldb.InCondition(s.db, 1, "uuid", plans)
 	return s.db.QueryAll(ctx, sqldb.Query{
-		Doing: "read quotas",
-		Text: `SELECT e.plan_id, f.code, e.value
-FROM entitlements e JOIN features f ON f.id = e.feature_id
-WHERE f.deleted_at IS NULL AND e.value IS NOT NULL AND e.plan_id ` + among,
-		Args: args,
-		Row:  quotaInto(found),
+		Doing: "read entitlements of plans",
+		Text:  `SELECT q.plan_id, false, q.code, q.type, q.value FROM (` + entitledFeatures + `) q WHERE q.plan_id ` + among + ` ORDER BY q.code`,
+		Args:  args,
+		Row:   featureInto(found),
 	})
 }
 
-// quotaInto reads a plan and one of its quotas, if it has one, into found.
-func quotaInto(found map[uuid.UUID]map[string]int64) func(scan func(...any) error) error {
+// featureInto reads a plan and one of its features, if it has one, into found. The rows of a plan
+// are sorted by code.
+func featureInto(found *plansRead) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
 		var id uuid.UUID
-		var code *string
+		var isDefault bool
+		var code, kind *string
 		var value *int64
-		err := scan(&id, &code, &value)
-		if found[id] == nil {
-			found[id] = map[string]int64{}
+		err := scan(&id, &isDefault, &code, &kind, &value)
+		p := found.plan(id)
+		if isDefault {
+			found.standard = id
 		}
-		if code != nil && value != nil {
-			found[id][*code] = *value
+		if code != nil && kind != nil {
+			p.add(Feature{Code: *code, Type: catalog.EntitlementType(*kind), Quota: value})
 		}
 		return err
 	}

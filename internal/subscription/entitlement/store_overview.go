@@ -8,39 +8,54 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/tenantry/tenantry/internal/i18n"
 	"github.com/tenantry/tenantry/internal/sqldb"
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// overview reads the status and the plan's name, in the locale of ctx, of the
-// tenants' subscriptions that are not over.
+// overview reads the status and the plan's name of the tenants' subscriptions that have not ended,
+// and the name of the default plan for the other tenants.
 func (s store) overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]tenant.Overview, error) {
 	found := make(map[uuid.UUID]tenant.Overview, len(tenantIDs))
-	places, args := placesOf(tenantIDs)
-	rows, err := s.db.Conn(ctx).QueryContext(ctx, `SELECT s.tenant_id, s.status, p.name
+	var standard tenant.Overview
+	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
+	err := s.db.QueryAll(ctx, sqldb.Query{
+		Doing: "list subscriptions of tenants",
+		Text: `SELECT s.tenant_id, s.status, p.name
 FROM subscriptions s JOIN plans p ON p.id = s.plan_id
-WHERE s.status NOT IN ('canceled', 'incomplete_expired') AND s.tenant_id IN (`+places+`)`, args...)
-	if err != nil {
-		return nil, sqldb.Wrap(err, "list subscriptions of tenants")
+WHERE s.status NOT IN ('canceled', 'incomplete_expired') AND s.tenant_id ` + among,
+		Args: args,
+		Row: func(scan func(...any) error) error {
+			var id uuid.UUID
+			o, err := scanOverview(scan, &id)
+			found[id] = o
+			return err
+		},
+	}, sqldb.Query{
+		Doing: "read the name of the default plan",
+		Text:  `SELECT id, '', name FROM plans WHERE is_default AND deleted_at IS NULL`,
+		Row: func(scan func(...any) error) (err error) {
+			standard, err = scanOverview(scan, new(uuid.UUID))
+			return err
+		},
+	})
+	if err != nil || standard.PlanName == nil {
+		return found, err
 	}
-	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
-	for rows.Next() {
-		var (
-			id     uuid.UUID
-			status string
-			text   sqldb.JSON
-			name   map[string]string
-		)
-		if err := rows.Scan(&id, &status, &text); err != nil {
-			return nil, sqldb.Wrap(err, "scan subscription of tenant")
+	for _, id := range tenantIDs {
+		if _, subscribed := found[id]; !subscribed {
+			found[id] = standard
 		}
-		if err := json.Unmarshal(text, &name); err != nil {
-			return nil, sqldb.Wrap(err, "read name of plan")
-		}
-		found[id] = tenant.Overview{Status: status, PlanName: i18n.Pick(name, i18n.Locale(ctx))}
 	}
-	return found, sqldb.Wrap(rows.Err(), "list subscriptions of tenants")
+	return found, nil
+}
+
+func scanOverview(scan func(...any) error, id *uuid.UUID) (tenant.Overview, error) {
+	var o tenant.Overview
+	var name sqldb.JSON
+	if err := scan(id, &o.Status, &name); err != nil {
+		return o, err
+	}
+	return o, json.Unmarshal(name, &o.PlanName)
 }
 
 // hasSubscribers reports whether a subscription that is not over is to one of the plans.

@@ -29,10 +29,10 @@ func TestTermTables(t *testing.T) {
 		t.Errorf("reads %v, declares %v", read, want)
 	}
 	read = dbtest.TablesRead(t, db, func(ctx context.Context) error {
-		_, err := s.ListActive(ctx, ids)
+		_, err := s.Overview(ctx, ids)
 		return err
 	})
-	if want := []string{"subscriptions"}; !slices.Equal(read, want) {
-		t.Errorf("ListActive reads %v, cached memberships depend on %v", read, want)
+	if want := []string{"plans", "subscriptions"}; !slices.Equal(read, want) {
+		t.Errorf("Overview reads %v, cached memberships depend on %v", read, want)
 	}
 }

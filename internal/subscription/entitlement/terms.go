@@ -6,51 +6,129 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/tenantry/tenantry/internal/catalog"
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Terms is what a subscription says about usage: its billing period and its limits,
-// which hold while features are off too (rules: subscription#statuses).
+// Terms are the plan that applies to a tenant with its features and limits: the plan of the
+// subscription that sets limits, otherwise the default plan (rules: subscription#statuses).
 type Terms struct {
-	PlanID                               uuid.UUID
+	PlanID uuid.UUID
+	// Status is the status of the subscription; empty for the default plan.
+	Status string
+	// The billing periods of the subscription; zero for the default plan.
 	IntervalUnit                         string
 	IntervalCount                        int32
 	BillingAnchor                        time.Time
 	CurrentPeriodStart, CurrentPeriodEnd time.Time
-	// Former are the terms of the last month that hold no more, by their end.
+	// Former are the terms of the last month that no longer apply, in the order in which they
+	// ended.
 	Former []FormerTerms
-	// Quotas are those of the plan's entitlements by feature code, in whole units;
-	// an entitlement without one is left out. Tenants of one plan share the map:
-	// it must not be changed.
+	// Features are the entitlements of the plan by code. Tenants of one plan share the list and
+	// the map, which must not be changed.
+	Features []Feature
+	// Quotas are the features with a limit, by code and in whole units.
 	Quotas map[string]int64
 }
 
-// TermTables are all tables that TermsOf reads.
-func TermTables() []string { return []string{"subscriptions", "entitlements", "features"} }
+// IsDefault reports whether the terms are those of the default plan.
+func (t Terms) IsDefault() bool { return t.Status == "" }
 
-// TermsOf returns the queries that read the terms of any number of tenants, and what has
-// them when the queries have run in the transaction of ctx, or without one. A tenant whose
-// subscription sets no limits, or who has none, is left out.
+// grantsFeatures reports whether the tenant has the features of the plan. Limits apply while
+// payments are late, too.
+func (t Terms) grantsFeatures() bool {
+	return t.IsDefault() || t.Status == "active" || t.Status == "trialing"
+}
+
+// planFeatures are the entitlements of a plan.
+type planFeatures struct {
+	features []Feature
+	quotas   map[string]int64
+}
+
+func (p *planFeatures) add(f Feature) {
+	p.features = append(p.features, f)
+	if f.Quota != nil {
+		p.quotas[f.Code] = *f.Quota
+	}
+}
+
+// plansRead are the plans that the queries of TermsOf read.
+type plansRead struct {
+	byID     map[uuid.UUID]*planFeatures
+	standard uuid.UUID // the default plan; Nil for none
+}
+
+func newPlansRead() *plansRead { return &plansRead{byID: map[uuid.UUID]*planFeatures{}} }
+
+func (p *plansRead) plan(id uuid.UUID) *planFeatures {
+	if p.byID[id] == nil {
+		p.byID[id] = &planFeatures{quotas: map[string]int64{}}
+	}
+	return p.byID[id]
+}
+
+// TermTables are all tables that TermsOf reads.
+func TermTables() []string { return []string{"subscriptions", "plans", "entitlements", "features"} }
+
+// TermsOf returns the queries that read the terms of tenants, and a function that returns the terms
+// once the queries have run, in the transaction of ctx or without one. A tenant is missing in the
+// result if no subscription sets its limits and there is no default plan.
 func (s *Service) TermsOf(tenantIDs []uuid.UUID) (queries []sqldb.Query, read func(ctx context.Context) (map[uuid.UUID]Terms, error)) {
 	terms := make(map[uuid.UUID]Terms, len(tenantIDs))
 	if len(tenantIDs) == 0 {
 		return nil, func(context.Context) (map[uuid.UUID]Terms, error) { return terms, nil }
 	}
-	quotas := map[uuid.UUID]map[string]int64{}
-	queries = []sqldb.Query{s.store.termsQuery(tenantIDs, terms), s.store.tenantQuotasQuery(tenantIDs, quotas)}
+	former := map[uuid.UUID][]FormerTerms{}
+	plans := newPlansRead()
+	queries = []sqldb.Query{s.store.termsQuery(tenantIDs, terms, former), s.store.tenantPlansQuery(tenantIDs, plans)}
 	return queries, func(ctx context.Context) (map[uuid.UUID]Terms, error) {
 		var missing []uuid.UUID
-		for id, t := range terms {
-			if quotas[t.PlanID] == nil { // the plan was changed between the two queries
-				quotas[t.PlanID] = map[string]int64{}
+		for _, t := range terms {
+			if plans.byID[t.PlanID] == nil { // the plan was changed between the two queries
+				plans.plan(t.PlanID)
 				missing = append(missing, t.PlanID)
 			}
-			t.Quotas = quotas[t.PlanID]
+		}
+		if len(missing) > 0 {
+			if err := s.store.addPlans(ctx, missing, plans); err != nil {
+				return nil, err
+			}
+		}
+		for _, id := range tenantIDs {
+			t, subscribed := terms[id]
+			if !subscribed && plans.standard == uuid.Nil {
+				continue
+			}
+			if !subscribed {
+				t = Terms{PlanID: plans.standard, Former: former[id]}
+			}
+			p := plans.plan(t.PlanID)
+			t.Features, t.Quotas = p.features, p.quotas
 			terms[id] = t
 		}
-		if len(missing) == 0 {
-			return terms, nil
-		}
-		return terms, s.store.quotas(ctx, missing, quotas)
+		return terms, nil
 	}
+}
+
+// loadTerms is TermsOf as one call.
+func (s *Service) loadTerms(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]Terms, error) {
+	queries, read := s.TermsOf(tenantIDs)
+	if err := s.deps.DB.QueryAll(ctx, queries...); err != nil {
+		return nil, err
+	}
+	return read(ctx)
+}
+
+// SeatLimit returns the limit of team members of a tenant, which applies while payments are late,
+// too; nil is unlimited.
+func (s *Service) SeatLimit(ctx context.Context, tenantID uuid.UUID) (*int64, error) {
+	terms, err := s.loadTerms(ctx, []uuid.UUID{tenantID})
+	if err != nil {
+		return nil, err
+	}
+	if limit, limited := terms[tenantID].Quotas[catalog.TeamMembers]; limited {
+		return &limit, nil
+	}
+	return nil, nil
 }

@@ -117,6 +117,24 @@ func (q *Queries) CompleteCheckout(ctx context.Context, arg CompleteCheckoutPara
 	return err
 }
 
+const countDefaultTenants = `-- name: CountDefaultTenants :one
+SELECT count(*) FROM tenants t
+WHERE t.deleted_at IS NULL
+    AND EXISTS (SELECT 1 FROM plans p WHERE p.id = $1 AND p.is_default AND p.deleted_at IS NULL)
+    AND NOT EXISTS (
+        SELECT 1 FROM subscriptions s
+        WHERE s.tenant_id = t.id AND s.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused')
+    )
+`
+
+// The tenants to which a plan applies as the default plan: none of their subscriptions sets limits.
+func (q *Queries) CountDefaultTenants(ctx context.Context, planID uuid.UUID) (int64, error) {
+	row := q.db.QueryRowContext(ctx, countDefaultTenants, planID)
+	var count int64
+	err := row.Scan(&count)
+	return count, err
+}
+
 const countDeparture = `-- name: CountDeparture :exec
 UPDATE subscriptions SET departures = departures + 1
 WHERE tenant_id = $1 AND status NOT IN ('canceled', 'incomplete_expired')

@@ -65,10 +65,10 @@ func newRig(t *testing.T, db *sqldb.DB) *rig {
 	return r
 }
 
-func (r *rig) ListActive(_ context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error) {
-	active := map[uuid.UUID]bool{}
+func (r *rig) Overview(_ context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]tenant.Overview, error) {
+	active := map[uuid.UUID]tenant.Overview{}
 	for _, id := range tenantIDs {
-		active[id] = true
+		active[id] = tenant.Overview{Status: "active"}
 	}
 	return active, nil
 }

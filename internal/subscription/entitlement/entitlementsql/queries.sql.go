@@ -74,24 +74,3 @@ func (q *Queries) ProductsWithoutTrial(ctx context.Context, tenantID uuid.UUID) 
 	}
 	return items, nil
 }
-
-const quotaOfFeature = `-- name: QuotaOfFeature :one
-SELECT e.value
-FROM subscriptions s
-JOIN entitlements e ON e.plan_id = s.plan_id
-JOIN features f ON f.id = e.feature_id
-WHERE s.tenant_id = $1 AND s.status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused') AND f.code = $2 AND e.type = 'quota'
-`
-
-type QuotaOfFeatureParams struct {
-	TenantID uuid.UUID
-	Code     string
-}
-
-// Limits hold for longer than features are granted.
-func (q *Queries) QuotaOfFeature(ctx context.Context, arg QuotaOfFeatureParams) (*int64, error) {
-	row := q.db.QueryRowContext(ctx, quotaOfFeature, arg.TenantID, arg.Code)
-	var value *int64
-	err := row.Scan(&value)
-	return value, err
-}
