@@ -9,8 +9,8 @@ import (
 	"github.com/tenantry/tenantry/internal/testkit/dbtest"
 )
 
-// Cached memberships must depend on every table that they are read from, and on the
-// subscriptions that ListActive reads.
+// Cached memberships must depend on every table that they are read from, and on the subscriptions
+// that ListActive reads.
 func TestMembershipTables(t *testing.T) {
 	t.Parallel()
 	db := dbtest.New(t, sqldb.SQLite)

@@ -3,8 +3,8 @@ package entitlement
 import "errors"
 
 var (
-	// ErrNone says that a tenant has no subscription that grants features.
+	// ErrNone means that the tenant has no subscription that grants features.
 	ErrNone = errors.New("the tenant has no subscription that grants features")
-	// errNoQuota says that a tenant's plan has no quota of a feature.
+	// errNoQuota means that the tenant's plan does not limit the feature.
 	errNoQuota = errors.New("the plan has no quota of the feature")
 )

@@ -23,7 +23,7 @@ func (s store) hasActive(ctx context.Context, tenantID uuid.UUID) (bool, error) 
 	return has, sqldb.Wrap(err, "look for an active subscription")
 }
 
-// productsWithoutTrial lists the products whose plans begin no trial for a tenant.
+// productsWithoutTrial lists the products whose plans would not start a trial for the tenant.
 func (s store) productsWithoutTrial(ctx context.Context, tenantID uuid.UUID) ([]uuid.UUID, error) {
 	ids, err := s.q(ctx).ProductsWithoutTrial(ctx, tenantID)
 	return ids, sqldb.Wrap(err, "list products without a trial")
@@ -34,14 +34,14 @@ func (s store) hasBought(ctx context.Context, tenantID uuid.UUID) (bool, error) 
 	return has, sqldb.Wrap(err, "look for a subscription that is not free")
 }
 
-// loadGranted reads the features of the tenants' subscriptions, sorted by code. Tenants without a
-// subscription that grants features are left out.
+// loadGranted reads the features of the tenants' subscriptions, sorted by code. It omits tenants
+// without a subscription that grants features.
 func (s store) loadGranted(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID][]Feature, error) {
 	found := make(map[uuid.UUID][]Feature, len(tenantIDs))
 	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
 	err := s.db.QueryAll(ctx, sqldb.Query{
 		Doing: "list granted features",
-		// A plan without features has one row without a code.
+		// A plan without features yields one row with a null code.
 		Text: `SELECT s.tenant_id, f.code, e.type, e.value
 FROM subscriptions s
 LEFT JOIN entitlements e ON e.plan_id = s.plan_id
@@ -67,7 +67,7 @@ WHERE s.status IN ('active', 'trialing') AND s.tenant_id ` + among,
 	return found, err
 }
 
-// listActive returns the tenants that have a subscription that grants features.
+// listActive returns which of the tenants have a subscription that grants features.
 func (s store) listActive(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]bool, error) {
 	found := make(map[uuid.UUID]bool, len(tenantIDs))
 	if len(tenantIDs) == 0 {
@@ -87,14 +87,14 @@ func (s store) listActive(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.
 	})
 }
 
-// quota returns the quota of a feature on a tenant's plan, nil where it is
-// unlimited; errNoQuota where the plan has none or no plan sets limits.
+// quota returns the quota of a feature on a tenant's plan, or nil if it is unlimited. It returns
+// errNoQuota if the plan has no quota of the feature or no plan sets limits.
 func (s store) quota(ctx context.Context, tenantID uuid.UUID, code string) (*int64, error) {
 	value, err := s.q(ctx).QuotaOfFeature(ctx, entitlementsql.QuotaOfFeatureParams{TenantID: tenantID, Code: code})
 	return value, sqldb.WrapAbsent(err, "read quota", errNoQuota)
 }
 
-// termsQuery reads the terms of tenants into found, without their quotas.
+// termsQuery returns a query that reads the terms of tenants into found, without their quotas.
 func (s store) termsQuery(tenantIDs []uuid.UUID, found map[uuid.UUID]Terms) sqldb.Query {
 	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
 	return sqldb.Query{
@@ -117,11 +117,11 @@ WHERE ` + limiting + ` AND tenant_id ` + among,
 	}
 }
 
-// limiting holds for the one subscription of a tenant whose plan sets limits.
+// limiting is the SQL condition for a tenant's only subscription whose plan sets limits.
 const limiting = `status IN ('active', 'trialing', 'past_due', 'unpaid', 'paused')`
 
-// tenantQuotasQuery reads the quotas of the plans of tenants into found, an empty map for a plan
-// without any.
+// tenantQuotasQuery returns a query that reads the quotas of the tenants' plans into found. A plan
+// without quotas gets an empty map.
 func (s store) tenantQuotasQuery(tenantIDs []uuid.UUID, found map[uuid.UUID]map[string]int64) sqldb.Query {
 	among, args := sqldb.InCondition(s.db, 1, "uuid", tenantIDs)
 	return sqldb.Query{
@@ -135,7 +135,7 @@ LEFT JOIN (SELECT e.plan_id, f.code, e.value FROM entitlements e JOIN features f
 	}
 }
 
-// quotas reads the quotas of plans into found, which has a map for each plan.
+// quotas reads the quotas of plans into found, which must already hold a map for each plan.
 func (s store) quotas(ctx context.Context, plans []uuid.UUID, found map[uuid.UUID]map[string]int64) error {
 	among, args := sqldb.InCondition(s.db, 1, "uuid", plans)
 	return s.db.QueryAll(ctx, sqldb.Query{
@@ -148,7 +148,7 @@ WHERE f.deleted_at IS NULL AND e.value IS NOT NULL AND e.plan_id ` + among,
 	})
 }
 
-// quotaInto reads a plan and one of its quotas, if it has one, into found.
+// quotaInto returns a row function that adds a plan, and its quota if there is one, to found.
 func quotaInto(found map[uuid.UUID]map[string]int64) func(scan func(...any) error) error {
 	return func(scan func(...any) error) error {
 		var id uuid.UUID

@@ -13,8 +13,8 @@ import (
 	"github.com/tenantry/tenantry/internal/tenant"
 )
 
-// overview reads the status and the plan's name, in the locale of ctx, of the
-// tenants' subscriptions that are not over.
+// overview reads the status and the plan name, in the locale of ctx, of the tenants' subscriptions
+// that are not over.
 func (s store) overview(ctx context.Context, tenantIDs []uuid.UUID) (map[uuid.UUID]tenant.Overview, error) {
 	found := make(map[uuid.UUID]tenant.Overview, len(tenantIDs))
 	places, args := placesOf(tenantIDs)
@@ -24,7 +24,7 @@ WHERE s.status NOT IN ('canceled', 'incomplete_expired') AND s.tenant_id IN (`+p
 	if err != nil {
 		return nil, sqldb.Wrap(err, "list subscriptions of tenants")
 	}
-	defer func() { _ = rows.Close() }() // rows.Err tells what went wrong
+	defer func() { _ = rows.Close() }() // rows.Err returns the error
 	for rows.Next() {
 		var (
 			id     uuid.UUID
@@ -43,7 +43,7 @@ WHERE s.status NOT IN ('canceled', 'incomplete_expired') AND s.tenant_id IN (`+p
 	return found, sqldb.Wrap(rows.Err(), "list subscriptions of tenants")
 }
 
-// hasSubscribers reports whether a subscription that is not over is to one of the plans.
+// hasSubscribers reports whether any of the plans has a subscription that is not over.
 func (s store) hasSubscribers(ctx context.Context, plans []uuid.UUID) (bool, error) {
 	places, args := placesOf(plans)
 	var found bool
@@ -52,7 +52,7 @@ WHERE status NOT IN ('canceled', 'incomplete_expired') AND plan_id IN (`+places+
 	return found, sqldb.Wrap(err, "look for subscriptions to plans")
 }
 
-// placesOf writes ids as the parameters of a list in a query.
+// placesOf returns the placeholders and arguments of an IN list of IDs.
 func placesOf(ids []uuid.UUID) (places string, args []any) {
 	list := make([]string, len(ids))
 	args = make([]any, len(ids))

@@ -9,28 +9,27 @@ import (
 	"github.com/tenantry/tenantry/internal/sqldb"
 )
 
-// Terms is what a subscription says about usage: its billing period and its limits,
-// which hold while features are off too (rules: subscription#statuses).
+// Terms are the terms of a subscription that apply to usage: its billing period and its limits. The
+// limits also apply while features are off (rules: subscription#statuses).
 type Terms struct {
 	PlanID                               uuid.UUID
 	IntervalUnit                         string
 	IntervalCount                        int32
 	BillingAnchor                        time.Time
 	CurrentPeriodStart, CurrentPeriodEnd time.Time
-	// Former are the terms of the last month that hold no more, by their end.
+	// Former are the terms that ended within the last month, ordered by their end.
 	Former []FormerTerms
-	// Quotas are those of the plan's entitlements by feature code, in whole units;
-	// an entitlement without one is left out. Tenants of one plan share the map:
-	// it must not be changed.
+	// Quotas are the quotas of the plan by feature code, in whole units. Entitlements without a
+	// quota are omitted. Tenants of the same plan share the map, so it must not be modified.
 	Quotas map[string]int64
 }
 
-// TermTables are all tables that TermsOf reads.
+// TermTables returns all tables that TermsOf reads.
 func TermTables() []string { return []string{"subscriptions", "entitlements", "features"} }
 
-// TermsOf returns the queries that read the terms of any number of tenants, and what has
-// them when the queries have run in the transaction of ctx, or without one. A tenant whose
-// subscription sets no limits, or who has none, is left out.
+// TermsOf returns the queries that read the terms of tenants, and a function that returns the terms
+// once the queries have run, inside or outside a transaction. It omits tenants without a
+// subscription that sets limits.
 func (s *Service) TermsOf(tenantIDs []uuid.UUID) (queries []sqldb.Query, read func(ctx context.Context) (map[uuid.UUID]Terms, error)) {
 	terms := make(map[uuid.UUID]Terms, len(tenantIDs))
 	if len(tenantIDs) == 0 {
